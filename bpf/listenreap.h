@@ -78,6 +78,8 @@ enum holder_flag {
 	HOLDER_V6ONLY = 1 << 0,
 	HOLDER_HAS_RECORD = 1 << 1,	/* listen is filled */
 	HOLDER_REUSEPORT = 1 << 2,
+	HOLDER_NS_INIT = 1 << 3,	/* the holder is pid 1 of its pid namespace */
+	HOLDER_FOREIGN_PIDNS = 1 << 4,	/* the holder's pid namespace lies below the initial one */
 };
 
 /* iter_holders: one for each (process, descriptor) of a TCP or MPTCP socket in LISTEN, in every network namespace. */
@@ -179,4 +181,12 @@ struct keep {
 	__u64 until_boot_ns;	/* 0: until reboot */
 	__u32 uid;		/* who asked */
 	__u32 pad;
+};
+
+/* `seeds`: only while loading. argv of a process that lived before, read from /proc while its self_exec_id was exec_id. */
+struct seed_argv {
+	__u64 exec_id;
+	__u32 argv_len;
+	__u32 is_cut;
+	char argv[ARGV_HEAD];
 };
