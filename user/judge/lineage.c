@@ -53,6 +53,31 @@ enum match lineage_fits_rule(const struct world *world, const struct rule *rule,
 	return match;
 }
 
+/* Forked without an exec in between: one image. */
+static bool is_same_image(const struct world *world, int descendant, int ancestor)
+{
+	for (int guard = 0; guard <= world->process_count && descendant != NONE; guard++) {
+		if (descendant == ancestor)
+			return true;
+		if (world->processes[descendant].has_execed || !world->processes[descendant].is_witnessed)
+			return false;
+		descendant = world->processes[descendant].birth_parent;
+	}
+	return false;
+}
+
+bool lineage_is_same_server(const struct world *world, const struct rule *rule, int process, int holder)
+{
+	const struct process *one = &world->processes[process], *other = &world->processes[holder];
+
+	if (lineage_fits_rule(world, rule, process) != MATCH_YES)
+		return false;
+	if (rule->born_of.count > 0 && !lineage_is_born_of(world, process, &rule->born_of))
+		return false;
+	return rule_names_server(rule) || program_is_same(&one->program, &other->program) || is_same_image(world, holder, process) ||
+	       is_same_image(world, process, holder);
+}
+
 static uint64_t later(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;
@@ -253,7 +278,7 @@ void lineage_walk(struct world *world, const struct ruleset *ruleset, int proces
 
 		enum keeper kind = lineage_keeper(world, ruleset, ancestor.elder, ancestor.had_tty);
 		bool is_same_rule = rule != NONE && kind == KEEPER_NONE &&
-				    lineage_fits_rule(world, &ruleset->rules[rule], ancestor.elder) == MATCH_YES;
+				    lineage_is_same_server(world, &ruleset->rules[rule], ancestor.elder, process);
 		bool is_answer = ask(world, ruleset, &progress, &ancestor, kind, is_same_rule, &walk);
 
 		if (steps && depth < max)
@@ -288,7 +313,7 @@ void lineage_walk_parent(struct world *world, const struct ruleset *ruleset, int
 	for (int depth = 1; depth <= world->process_count && lineage_next(world, child, &ancestor); depth++) {
 		enum keeper kind = lineage_keeper(world, ruleset, ancestor.elder, ancestor.had_tty);
 		bool is_own = ancestor.is_alive && kind == KEEPER_NONE && rule != NONE &&
-			      lineage_fits_rule(world, &ruleset->rules[rule], ancestor.elder) == MATCH_YES;
+			      lineage_is_same_server(world, &ruleset->rules[rule], ancestor.elder, process);
 
 		child = ancestor.elder;
 		if (kind == KEEPER_WRAPPER || is_own)

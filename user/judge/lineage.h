@@ -37,6 +37,11 @@ bool lineage_next(const struct world *world, int child, struct ancestor *ret);
 enum keeper lineage_keeper(struct world *world, const struct ruleset *ruleset, int process, bool had_tty);
 /* Does the rule name this process, or is it a multiprocessing child of one that it names? */
 enum match lineage_fits_rule(const struct world *world, const struct rule *rule, int process);
+/*
+ * Is this ancestor (or other holder) the same server as that holder: named by the same rule, by program and argv? A rule that has no script, argv or
+ * with names half the host: then it must be the same program too.
+ */
+bool lineage_is_same_server(const struct world *world, const struct rule *rule, int process, int holder);
 
 /* One step of the walk, for explain. */
 struct walk_step {

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#define _GNU_SOURCE
 #include <string.h>
 #include "cgroup.h"
 #include "traffic.h"
@@ -260,21 +259,31 @@ static enum match rule_matches(struct judgement *judgement, int rule_index)
 	return best;
 }
 
-/* A rule of its own, or the same program as a holder or opener that the rule names. */
+/* The same server as a holder or opener that the rule names, or named by a rule of its own that does not ask for surroundings alone. */
 static bool is_own_program(struct judgement *judgement, int process)
 {
 	const struct process *subject = process_at(judgement, process);
 	int opener = judgement->listener->opener;
 
-	for (size_t i = 0; i < judgement->ruleset->rule_count; i++)
-		if (fits(judgement, &judgement->ruleset->rules[i], process) == MATCH_YES)
+	for_each_holder(judgement, holder) {
+		if (fits(judgement, judgement->rule, holder) != MATCH_YES)
+			continue;
+		if ((holder == process || lineage_is_same_server(judgement->world, judgement->rule, process, holder) ||
+		     program_is_same(&process_at(judgement, holder)->program, &subject->program)) &&
+		    fits_surroundings(judgement, judgement->verdict->rule, process) != MATCH_NO)
 			return true;
-	for_each_holder(judgement, holder)
-		if (holder != process && fits(judgement, judgement->rule, holder) == MATCH_YES &&
-		    program_is_same(&process_at(judgement, holder)->program, &subject->program))
+	}
+	if (opener != NONE && fits(judgement, judgement->rule, opener) == MATCH_YES &&
+	    program_is_same(&process_at(judgement, opener)->program, &subject->program))
+		return true;
+	for (size_t i = 0; i < judgement->ruleset->rule_count; i++) {
+		const struct rule *rule = &judgement->ruleset->rules[i];
+
+		if (rule_names_server(rule) && rule->env_count == 0 && fits(judgement, rule, process) == MATCH_YES &&
+		    (rule->born_of.count == 0 || lineage_is_born_of(judgement->world, process, &rule->born_of)))
 			return true;
-	return opener != NONE && fits(judgement, judgement->rule, opener) == MATCH_YES &&
-	       program_is_same(&process_at(judgement, opener)->program, &subject->program);
+	}
+	return false;
 }
 
 /* 3. The first rule that matches; nothing below is read for a listener without one. */

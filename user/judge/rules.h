@@ -16,7 +16,7 @@ struct globs {
 	size_t count;
 };
 
-/* One line of `argv`: tokens, each a glob; "..." stands for any tokens, also none. Must use up the whole argv. */
+/* One line of `argv`: tokens, each a glob; "..." stands for any tokens, also none. A beginning of argv. */
 struct argv_pattern {
 	const char *const *tokens;
 	size_t count;
@@ -114,6 +114,8 @@ bool globs_name_program(const struct globs *globs, const struct program *program
 
 /* The conditions of a rule that lie in one process: program, script, argv, with, without. */
 enum match rule_fits_process(const struct rule *rule, const struct process *process);
+/* Does the rule say what it names by itself, so that a second process that it fits is the same server? Not one that asks for surroundings alone. */
+bool rule_names_server(const struct rule *rule);
 /* port, scope: what the listener itself decides. */
 bool rule_fits_listener(const struct rule *rule, const struct listener *listener);
 /* env: MATCH_UNKNOWN when the environment was not asked for yet or is unreadable. */

@@ -35,7 +35,7 @@ static bool is_leftover(struct world *world, const struct ruleset *ruleset, int 
 		for (size_t rule = 0; rule < ruleset->rule_count; rule++) {
 			struct walk own;
 
-			if (ruleset->rules[rule].action != RULE_KILL ||
+			if (ruleset->rules[rule].action != RULE_KILL || !rule_names_server(&ruleset->rules[rule]) ||
 			    lineage_fits_rule(world, &ruleset->rules[rule], subject) != MATCH_YES)
 				continue;
 			lineage_walk(world, ruleset, subject, (int)rule, &own, NULL, 0, NULL);

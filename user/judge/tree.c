@@ -134,7 +134,7 @@ static void climb_from(struct climb *climb, int process)
 
 		enum keeper kind = lineage_keeper(climb->world, climb->ruleset, ancestor.elder, ancestor.had_tty);
 		bool is_same_rule = kind == KEEPER_NONE &&
-				    lineage_fits_rule(climb->world, &climb->ruleset->rules[climb->rule], ancestor.elder) == MATCH_YES;
+				    lineage_is_same_server(climb->world, &climb->ruleset->rules[climb->rule], ancestor.elder, process);
 		bool is_passable = kind == KEEPER_WRAPPER || kind == KEEPER_SCRIPT || is_same_rule || !ancestor.is_alive;
 
 		if (!is_passable)
