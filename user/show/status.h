@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+/*
+ * status and sweep as a table and as JSON. One column table serves both: each entry knows its heading, its width and how to say its value,
+ * and its JSON key. JSON through json-c, one listener at a time (streamed, not collected).
+ */
+#include "../act/reaper.h"
+#include "../observe/config.h"
+
+struct status_frame {
+	struct observation *observation;
+	const struct ruleset *ruleset;
+	const struct tracking_status *tracking;
+	uint64_t now_boot_ns;
+	bool has_colour;	/* a terminal and no NO_COLOR */
+	bool has_header;
+	int columns;		/* terminal width, 0 unlimited */
+};
+
+struct status_row {
+	int listener;
+	struct verdict verdict;
+};
+
+void status_print_table(const struct status_frame *frame, const struct status_row *rows, int count, FILE *out);
+/* act_count -1: status; else sweep, with `actions`, also when there were none. */
+void status_print_json(const struct status_frame *frame, const struct status_row *rows, int count, const struct act *acts, int act_count,
+		       FILE *out);
