@@ -33,7 +33,7 @@ OBSERVE := arena config config_key failure gather loader observation pidref proc
 ACT := reaper
 SHOW := explain json log notify status text
 COMMAND := check doctor explain keep run status sweep tracking
-UNIT := addr argv cgroup config duration lineage policy proc program rules shipped show text traffic tree
+UNIT := config shipped
 
 JUDGE_OBJECTS := $(JUDGE:%=user/judge/%.o)
 PRODUCT_OBJECTS := $(JUDGE_OBJECTS) $(OBSERVE:%=user/observe/%.o) $(ACT:%=user/act/%.o) $(SHOW:%=user/show/%.o)
