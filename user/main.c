@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include <errno.h>
 #include <getopt.h>
-#include <locale.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -303,7 +302,6 @@ int main(int argc, char **argv)
 	struct words words;
 	int code;
 
-	setlocale(LC_CTYPE, "C.UTF-8");	/* column widths; messages stay plain */
 	code = parse_words(argc, argv, &words, &invocation);
 	return finish(code == EXIT_DONE ? run_words(&words, &invocation) : code);
 }

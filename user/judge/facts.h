@@ -59,6 +59,7 @@ struct process {
 	/* Memo of the judge, zeroed by observe. */
 	struct {
 		int8_t keeper[2];	/* enum keeper + 1, without and with a terminal; 0 not asked yet */
+		int32_t candidate;	/* first rule that may name it, + 1; 0 not asked yet */
 		uint32_t mark;		/* of the last tree walk that met it (world.memo_mark) */
 		bool is_doomed;		/* in a tree that is already due in this sweep */
 	} memo;

@@ -223,6 +223,35 @@ static enum match fits_surroundings(struct judgement *judgement, int rule_index,
 	return environment;
 }
 
+/* The first rule that this process does not fail by itself, remembered: most processes fail all of them, and hold many listeners. */
+static int first_candidate(struct judgement *judgement, int process)
+{
+	struct process *subject = process_at(judgement, process);
+	int count = (int)judgement->ruleset->rule_count, rule = 0;
+
+	if (subject->memo.candidate == 0) {
+		while (rule < count && lineage_fits_rule(judgement->world, &judgement->ruleset->rules[rule], process) == MATCH_NO)
+			rule++;
+		subject->memo.candidate = rule + 1;
+	}
+	return subject->memo.candidate - 1;
+}
+
+/* None of its holders, nor its opener, can be named by a rule before this one. */
+static int first_rule(struct judgement *judgement)
+{
+	int first = (int)judgement->ruleset->rule_count, opener = judgement->listener->opener;
+
+	for_each_holder(judgement, holder) {
+		int candidate = first_candidate(judgement, holder);
+
+		first = candidate < first ? candidate : first;
+	}
+	if (opener != NONE && first_candidate(judgement, opener) < first)
+		first = first_candidate(judgement, opener);
+	return first;
+}
+
 static bool all_born_of_opener(const struct judgement *judgement)
 {
 	if (judgement->listener->opener == NONE)
@@ -289,7 +318,7 @@ static bool is_own_program(struct judgement *judgement, int process)
 /* 3. The first rule that matches; nothing below is read for a listener without one. */
 static enum answer check_rule(struct judgement *judgement)
 {
-	for (size_t i = 0; i < judgement->ruleset->rule_count; i++) {
+	for (size_t i = (size_t)first_rule(judgement); i < judgement->ruleset->rule_count; i++) {
 		enum match match = rule_matches(judgement, (int)i);
 
 		if (judgement->need.kind != NEED_NOTHING)

@@ -109,6 +109,7 @@ void observed_identify(struct process *process)
 {
 	program_identify(process->exe, process->comm, &process->argv, &process->program);
 	process->memo.keeper[0] = process->memo.keeper[1] = 0;
+	process->memo.candidate = 0;
 }
 
 static int fill_from_birth(struct observation *observation, struct process *process, const struct birth *birth)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include <inttypes.h>
+#include <locale.h>
 #include <pwd.h>
 #include <string.h>
 #include <wchar.h>
@@ -23,6 +24,25 @@ static size_t decode(const unsigned char *bytes, size_t length, uint32_t *ret)
 		return 0;
 	*ret = point;
 	return size;
+}
+
+/* The C library knows the width of a character only in a locale; ours stays "C", in which fnmatch(3) is ten times as fast. */
+static size_t width_of(uint32_t point)
+{
+	static locale_t utf8;
+	locale_t before;
+	int width;
+
+	if (point < 0x80)
+		return 1;
+	if (!utf8)
+		utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
+	if (!utf8)
+		return 1;
+	before = uselocale(utf8);
+	width = wcwidth((wchar_t)point);
+	uselocale(before);
+	return width < 0 ? 1 : (size_t)width;
 }
 
 /* Format characters that change how what follows is read: bidi controls, zero width, line and paragraph separators, tags. */
@@ -59,11 +79,8 @@ size_t text_escape(const char *bytes, size_t length, size_t columns, char *buffe
 			piece_length = step;
 		}
 		width = piece_length;
-		if (piece_length == step && step > 1) {
-			int cells = wcwidth((wchar_t)point);
-
-			width = cells < 0 ? 1 : (size_t)cells;
-		}
+		if (piece_length == step && step > 1)
+			width = width_of(point);
 		if (shown + width > columns || used + piece_length + 4 > size) {
 			used = columns > 0 && fit_used + 4 <= size ? fit_used : 0;
 			if (columns > 0 && used + 4 <= size) {
@@ -91,9 +108,8 @@ size_t text_columns(const char *text)
 	while (at < end) {
 		uint32_t point = 0;
 		size_t step = decode(at, (size_t)(end - at), &point);
-		int width = step > 1 ? wcwidth((wchar_t)point) : 1;
 
-		columns += width < 0 ? 1 : (size_t)width;
+		columns += width_of(point);
 		at += step ? step : 1;
 	}
 	return columns;
