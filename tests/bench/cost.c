@@ -91,12 +91,15 @@ static void cycle_accept(void)
 
 static void hold(int processes, int listeners, int files)
 {
-	struct rlimit limit = { 1048576, 1048576 };
+	struct rlimit limit;
 	int ready[2];
 	char byte = 0;
 
-	if (setrlimit(RLIMIT_NOFILE, &limit) < 0 || pipe(ready) < 0)
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || pipe(ready) < 0)
 		die("hold");
+	limit.rlim_cur = limit.rlim_max;
+	if (setrlimit(RLIMIT_NOFILE, &limit) < 0)
+		die("setrlimit");
 	for (int i = 0; i < processes; i++) {
 		pid_t pid = fork();
 

@@ -194,7 +194,7 @@ static int lock_pin_dir(const char *pin_dir, bool makes, bool *ret_made, int *re
 	}
 }
 
-/* Removes a directory of pins and what is pinned in it. bpf filesystems hold pins and directories only. */
+/* Removes a directory of pins and everything in it; never follows a link. */
 static int remove_pins(int dir_fd, const char *name)
 {
 	int fd = openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -213,7 +213,7 @@ static int remove_pins(int dir_fd, const char *name)
 		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
 			continue;
 		if (unlinkat(fd, entry->d_name, 0) < 0 && errno != ENOENT)
-			err = -errno;
+			err = errno == EISDIR ? remove_pins(fd, entry->d_name) : -errno;
 	}
 	closedir(dir);
 	if (err == 0 && unlinkat(dir_fd, name, AT_REMOVEDIR) < 0)

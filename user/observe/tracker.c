@@ -35,7 +35,8 @@ const char *const pin_names[PIN_MAX] = {
 struct tracker {
 	char dir[PATH_MAX];		/* PIN_DIR/v<layout> */
 	int dir_fd;
-	int map_fds[PIN_KEEPS + 1];	/* opened when first used; -1 */
+	int map_fds[PIN_KEEPS + 1];
+	uint64_t misses;		/* recursion misses of all programs, as of open */
 	void *wakeups;			/* consumer page of the ring; NULL until armed */
 	void *wakeups_data;
 };
@@ -60,37 +61,14 @@ int pins_open_dir(const char *pin_dir, const char *name, int *ret_fd)
 	return err;
 }
 
-static int map_fd(struct tracker *tracker, enum pin pin)
-{
-	char path[PATH_MAX + PINS_NAME_SIZE];
-	int fd;
-
-	if (tracker->map_fds[pin] >= 0)
-		return tracker->map_fds[pin];
-	snprintf(path, sizeof(path), "%s/%s", tracker->dir, pin_names[pin]);
-	fd = bpf_obj_get(path);
-	if (fd < 0)
-		return -errno;
-	tracker->map_fds[pin] = fd;
-	return fd;
-}
-
 static int find(struct tracker *tracker, enum pin pin, const void *key, void *ret)
 {
-	int fd = map_fd(tracker, pin);
-
-	if (fd < 0)
-		return fd;
-	return bpf_map_lookup_elem(fd, key, ret) < 0 ? -errno : 0;
+	return bpf_map_lookup_elem(tracker->map_fds[pin], key, ret) < 0 ? -errno : 0;
 }
 
 static int put(struct tracker *tracker, enum pin pin, const void *key, const void *value)
 {
-	int fd = map_fd(tracker, pin);
-
-	if (fd < 0)
-		return fd;
-	return bpf_map_update_elem(fd, key, value, BPF_ANY) < 0 ? -errno : 0;
+	return bpf_map_update_elem(tracker->map_fds[pin], key, value, BPF_ANY) < 0 ? -errno : 0;
 }
 
 /* Another layout's directory beside ours? */
@@ -107,39 +85,100 @@ static bool has_other_layout(const char *pin_dir)
 	return has_other;
 }
 
-/* Is a map under this name what this layout says it is? */
+/* Maps by type and sizes; the kernel keeps the name that each was made with. */
 static bool is_map_of(int fd, enum pin pin)
 {
 	static const struct {
 		__u32 type, key_size, value_size;
 	} expected[] = {
+		[PIN_LISTENERS] = { BPF_MAP_TYPE_SK_STORAGE, sizeof(int), sizeof(struct listen_record) },
 		[PIN_BIRTHS] = { BPF_MAP_TYPE_HASH, sizeof(struct process_id), sizeof(struct birth) },
 		[PIN_META] = { BPF_MAP_TYPE_ARRAY, sizeof(__u32), sizeof(struct tracking_meta) },
+		[PIN_COUNTERS] = { BPF_MAP_TYPE_ARRAY, sizeof(__u32), sizeof(__u64) },
+		[PIN_SWITCHES] = { BPF_MAP_TYPE_ARRAY, sizeof(__u32), sizeof(struct tracking_switches) },
+		[PIN_WAKEUPS] = { BPF_MAP_TYPE_RINGBUF, 0, 0 },
+		[PIN_STOPS] = { BPF_MAP_TYPE_HASH, sizeof(struct stop_key), sizeof(struct stop) },
+		[PIN_KEEPS] = { BPF_MAP_TYPE_HASH, sizeof(__u16), sizeof(struct keep) },
 	};
 	struct bpf_map_info info = { 0 };
 	__u32 size = sizeof(info);
 
-	return bpf_obj_get_info_by_fd(fd, &info, &size) == 0 && info.type == expected[pin].type &&
+	return bpf_obj_get_info_by_fd(fd, &info, &size) == 0 && strcmp(info.name, pin_names[pin]) == 0 && info.type == expected[pin].type &&
 	       info.key_size == expected[pin].key_size && info.value_size == expected[pin].value_size;
 }
 
+/* A link, iterators included, by the name of its program. *ret_misses (may be NULL): runs of it that the kernel skipped. */
+static bool is_link_of(int fd, enum pin pin, uint64_t *ret_misses)
+{
+	struct bpf_link_info link = { 0 };
+	struct bpf_prog_info program = { 0 };
+	__u32 link_size = sizeof(link), program_size = sizeof(program);
+	bool is_right;
+	int program_fd;
+
+	if (bpf_obj_get_info_by_fd(fd, &link, &link_size) < 0 || link.prog_id == 0)
+		return false;
+	program_fd = bpf_prog_get_fd_by_id(link.prog_id);
+	if (program_fd < 0)
+		return false;
+	is_right = bpf_obj_get_info_by_fd(program_fd, &program, &program_size) == 0 &&
+		   strncmp(program.name, pin_names[pin], BPF_OBJ_NAME_LEN - 1) == 0;
+	close(program_fd);
+	if (is_right && ret_misses)
+		*ret_misses += program.recursion_misses;
+	return is_right;
+}
+
+/* An object under this name; -1 for a directory, a link or nothing. */
+static int open_pin(const struct tracker *tracker, enum pin pin)
+{
+	char path[PATH_MAX + PINS_NAME_SIZE];
+	struct stat status;
+	int fd;
+
+	if (fstatat(tracker->dir_fd, pin_names[pin], &status, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(status.st_mode))
+		return -1;
+	snprintf(path, sizeof(path), "%s/%s", tracker->dir, pin_names[pin]);
+	fd = bpf_obj_get(path);
+	return fd;
+}
+
+static bool is_pin_right(struct tracker *tracker, enum pin pin)
+{
+	int fd = open_pin(tracker, pin);
+	bool is_right;
+
+	if (fd < 0)
+		return false;
+	if (pin <= PIN_KEEPS) {
+		is_right = is_map_of(fd, pin);
+		tracker->map_fds[pin] = fd;
+		return is_right;
+	}
+	is_right = is_link_of(fd, pin, &tracker->misses);
+	close(fd);
+	return is_right;
+}
+
+/* Everything is looked at: half a directory, or one pin under another's name, would give wrong answers and no error. */
 static int check_pins(struct tracker *tracker, const char *pin_dir, struct failure *ret_failure)
 {
 	struct tracking_meta meta;
 	__u32 zero = 0;
 
-	for (int pin = 0; pin < PIN_CONFIRM_LISTEN; pin++)
-		if (faccessat(tracker->dir_fd, pin_names[pin], F_OK, 0) < 0)
+	for (int pin = 0; pin < PIN_MAX; pin++) {
+		if (faccessat(tracker->dir_fd, pin_names[pin], F_OK, AT_SYMLINK_NOFOLLOW) < 0) {
+			if (pin == PIN_CONFIRM_LISTEN)
+				continue;
 			return failure_set(ret_failure, -EBADMSG, "the pins in %s are incomplete (no %s): run `listenreap load` to repair them",
 					   pin_dir, pin_names[pin]);
-	for (int pin = PIN_BIRTHS; pin <= PIN_META; pin++) {
-		int fd = map_fd(tracker, (enum pin)pin);
-
-		if (fd == -EPERM || fd == -EACCES)
-			return failure_set(ret_failure, fd, "may not read the pins in %s: %s; run as root", pin_dir, strerror(-fd));
-		if (fd < 0 || !is_map_of(fd, (enum pin)pin))
-			return failure_set(ret_failure, -EBADMSG, "%s in %s is not what this version pins: run `listenreap load` to repair it",
-					   pin_names[pin], pin_dir);
+		}
+		if (is_pin_right(tracker, (enum pin)pin))
+			continue;
+		if (geteuid() != 0 && (errno == EPERM || errno == EACCES))
+			return failure_set(ret_failure, -errno, "may not read the pins in %s: %s; run as root", pin_dir, strerror(errno));
+		return failure_set(ret_failure, -EBADMSG, "%s in %s is not what this version pins: run `listenreap load` to repair it",
+				   pin_names[pin], pin_dir);
 	}
 	if (find(tracker, PIN_META, &zero, &meta) < 0 || meta.layout != LISTENREAP_LAYOUT)
 		return failure_set(ret_failure, -EBADMSG, "the pins in %s were never finished: run `listenreap load` to repair them", pin_dir);
@@ -279,32 +318,6 @@ int tracker_find_birth(struct tracker *tracker, struct process_id id, struct bir
 	return -EAGAIN;
 }
 
-static uint64_t count_misses(struct tracker *tracker)
-{
-	uint64_t misses = 0;
-
-	for (int pin = PIN_RECORD_BIRTH; pin <= PIN_CONFIRM_LISTEN; pin++) {
-		char path[PATH_MAX + PINS_NAME_SIZE];
-		struct bpf_link_info link = { 0 };
-		struct bpf_prog_info program = { 0 };
-		__u32 link_size = sizeof(link), program_size = sizeof(program);
-		int link_fd, program_fd = -1;
-
-		snprintf(path, sizeof(path), "%s/%s", tracker->dir, pin_names[pin]);
-		link_fd = pin >= PIN_ITER_HOLDERS && pin <= PIN_ITER_CONNECTIONS ? -1 : bpf_obj_get(path);
-		if (link_fd < 0)
-			continue;
-		if (bpf_obj_get_info_by_fd(link_fd, &link, &link_size) == 0)
-			program_fd = bpf_prog_get_fd_by_id(link.prog_id);
-		if (program_fd >= 0 && bpf_obj_get_info_by_fd(program_fd, &program, &program_size) == 0)
-			misses += program.recursion_misses;
-		if (program_fd >= 0)
-			close(program_fd);
-		close(link_fd);
-	}
-	return misses;
-}
-
 int tracker_read_status(struct tracker *tracker, struct tracking_status *ret, struct failure *ret_failure)
 {
 	struct tracking_status status = { 0 };
@@ -320,7 +333,7 @@ int tracker_read_status(struct tracker *tracker, struct tracking_status *ret, st
 	status.hook = (enum tracking_hook)meta.hook;
 	memcpy(status.version, meta.version, sizeof(status.version));
 	status.version[sizeof(status.version) - 1] = '\0';
-	status.recursion_misses = count_misses(tracker);
+	status.recursion_misses = tracker->misses;
 	*ret = status;
 	return 0;
 }
@@ -347,21 +360,14 @@ int tracker_put_keep(struct tracker *tracker, uint16_t port, const struct keep *
 
 int tracker_remove_keep(struct tracker *tracker, uint16_t port)
 {
-	int fd = map_fd(tracker, PIN_KEEPS);
-
-	if (fd < 0)
-		return fd;
-	return bpf_map_delete_elem(fd, &port) < 0 ? -errno : 0;
+	return bpf_map_delete_elem(tracker->map_fds[PIN_KEEPS], &port) < 0 ? -errno : 0;
 }
 
 int tracker_next_keep(struct tracker *tracker, const uint16_t *after, uint16_t *ret)
 {
-	int fd = map_fd(tracker, PIN_KEEPS);
 	uint16_t next;
 
-	if (fd < 0)
-		return fd;
-	if (bpf_map_get_next_key(fd, after, &next) < 0)
+	if (bpf_map_get_next_key(tracker->map_fds[PIN_KEEPS], after, &next) < 0)
 		return -errno;
 	*ret = next;
 	return 0;
@@ -385,10 +391,10 @@ int tracker_arm(struct tracker *tracker, int *ret_fd, struct failure *ret_failur
 {
 	struct tracking_switches switches = { .armed = 1 };
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	int fd = map_fd(tracker, PIN_WAKEUPS), err;
+	int fd = tracker->map_fds[PIN_WAKEUPS], err;
 	__u32 zero = 0;
 
-	if (fd >= 0 && !tracker->wakeups) {
+	if (!tracker->wakeups) {
 		void *consumer = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 		void *producer = mmap(NULL, page, PROT_READ, MAP_SHARED, fd, (off_t)page);
 
@@ -397,7 +403,7 @@ int tracker_arm(struct tracker *tracker, int *ret_fd, struct failure *ret_failur
 		tracker->wakeups = consumer;
 		tracker->wakeups_data = producer;
 	}
-	err = fd < 0 ? fd : put(tracker, PIN_SWITCHES, &zero, &switches);
+	err = put(tracker, PIN_SWITCHES, &zero, &switches);
 	if (err < 0)
 		return failure_set(ret_failure, err, "cannot arm the wake-up in %s: %s", tracker->dir, strerror(-err));
 	*ret_fd = fd;
