@@ -350,7 +350,7 @@ def http_server_elsewhere_in_argv_is_no_rules(t):
 @case
 def http_server_as_the_interpreters_module_is_the_rules(t):
     t.config(t.rule("http", "program = python3*", "argv = -m http.server ..."))
-    for text in (f"{PYTHON} -I -X utf8 -W ignore -m http.server", f"{PYTHON} -mhttp.server"):
+    for text in (f"{PYTHON} -s -X utf8 -W ignore -b -m http.server", f"{PYTHON} -mhttp.server"):
         agent = t.agent()
         port = t.port()
         server = t.http_server(agent, port, text=f"{text} {port} --bind 127.0.0.1 >{{fifo}} 2>&1 & echo pid $! >{{fifo}}")

@@ -102,10 +102,10 @@ def a_listener_that_is_not_due_spares(t):
 
 @case
 def a_listener_that_only_waits_makes_it_wait(t):
-    t.config(t.rule("server", "program = lr-server"), t.rule("late", "program = lr-late", "stale-after = 1h"))
-    server, late = leak_with(t, lambda server: t.server(server, "lr-late"))
+    t.config(defaults="stale-after = 0\nstale-after-exposed = 1h")
+    server, late = leak_with(t, lambda server: t.server(server, address="0.0.0.0"))
     t.waits(server, ("young", "recently-orphaned"), late)
-    t.config(t.rule("server", "program = lr-server"), t.rule("late", "program = lr-late"))
+    t.config()
     t.reaped(server, late)
 
 

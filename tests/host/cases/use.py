@@ -145,9 +145,9 @@ def an_ipv4_client_of_a_dual_stack_server_counts(t):
 
 @case
 def a_leftover_of_the_same_agent_does_not_count(t):
-    t.config(t.rule("server", "program = lr-server"), "[rule browser]\nprogram = lr-browser\n")
+    t.config(t.rule("server", "program = lr-server"), "[rule browser]\nprogram = lr-browser\nargv = --headless ...\n")
     agent = t.agent()
-    server, browser = t.server(agent), agent.spawn_actor("lr-browser")
+    server, browser = t.server(agent), agent.spawn_actor("lr-browser", "--headless")
     connected(t, server, browser)
     agent.end()
     t.reaped(server)
@@ -164,9 +164,9 @@ def something_without_a_rule_of_the_same_agent_counts(t):
 
 @case
 def a_leftover_of_another_agent_counts(t):
-    t.config(t.rule("server", "program = lr-server"), "[rule browser]\nprogram = lr-browser\n")
+    t.config(t.rule("server", "program = lr-server"), "[rule browser]\nprogram = lr-browser\nargv = --headless ...\n")
     agent, other = t.agent(), t.agent()
-    server, browser = t.server(agent), other.spawn_actor("lr-browser")
+    server, browser = t.server(agent), other.spawn_actor("lr-browser", "--headless")
     connected(t, server, browser)
     agent.end()
     t.spared(server, "in-use", browser)

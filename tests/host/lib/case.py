@@ -53,7 +53,13 @@ class Output:
         self.words, self.code, self.out, self.err = words, code, out, err
 
     def __repr__(self):
-        return f"`{' '.join(self.words)}` -> {self.code}\n--- stdout\n{self.out[-6000:]}\n--- stderr\n{self.err[-3000:]}"
+        out = self.out
+        if "--json" in self.words:
+            try:
+                out = json.dumps({key: value for key, value in json.loads(out).items() if key != "listeners"})
+            except ValueError:
+                pass
+        return f"`{' '.join(self.words)}` -> {self.code}\n--- stdout\n{out[-2000:]}\n--- stderr\n{self.err[-2000:]}"
 
     @property
     def json(self):
@@ -104,16 +110,17 @@ class Case:
 
     def config(self, *rules, agents="lr-agent | lr-agent-*", people="lr-person", supervisors="lr-supervisor", managers="lr-cron", boot="0",
                settings="", defaults="", more=""):
+        values = {"stale-after": "0", "stale-after-exposed": "0", "grace": "10s"}
+        for line in defaults.splitlines():
+            key, _, value = line.partition("=")
+            values[key.strip()] = value.strip()
+        mode = "" if "mode =" in settings else "mode = enforce\n"
         rules = rules or (self.rule("server", "program = lr-server"), self.rule("http", "program = python3*", "argv = -m http.server ..."))
         return self.config_text(f"""\
 [listenreap]
-mode = enforce
-{settings}
+{mode}{settings}
 [defaults]
-stale-after = 0
-stale-after-exposed = 0
-grace = 10s
-{defaults}
+{chr(10).join(f"{key} = {value}" for key, value in values.items())}
 {chr(10).join(rules)}
 [agents]
 shipped = no

@@ -238,6 +238,7 @@ class Play:
     def __init__(self, folder, actor_binary):
         self.folder, self.actor_binary = folder, actor_binary
         self.waiting, self.count = {}, 0
+        self.cast = []  # an actor whose connection is closed ends
         os.makedirs(folder + "/bin")
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.socket.bind(folder + "/control")
@@ -279,7 +280,8 @@ class Play:
             wait_readable(connection, "a name")
             hello = connection.recv(256).decode()
             self.waiting[hello] = Actor(self, hello, connection)
-        return self.waiting.pop(identity)
+        self.cast.append(self.waiting.pop(identity))
+        return self.cast[-1]
 
     def has_come(self, identity):
         """Without waiting: did somebody of that name say hello?"""
