@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include "../observe/proc.h"
 #include "command.h"
@@ -59,6 +60,30 @@ int command_unload(const struct invocation *invocation)
 	return EXIT_DONE;
 }
 
+/*
+ * Loading parses the kernel's type information, some 15 MB that a long-lived `run` would carry for ever: a child does it, and takes the memory with
+ * it. Returns the exit code, having said why.
+ */
+static int load_in_child(const struct invocation *invocation)
+{
+	pid_t child = fork();
+	int status;
+
+	if (child == 0)
+		_exit(command_load(invocation));
+	if (child < 0) {
+		command_say("cannot start a process to load: %s", strerror(errno));
+		return EXIT_FAILED;
+	}
+	while (waitpid(child, &status, 0) < 0)
+		if (errno != EINTR)
+			return EXIT_FAILED;
+	if (WIFEXITED(status))
+		return WEXITSTATUS(status);
+	command_say("loading was ended by signal %d", WTERMSIG(status));
+	return EXIT_FAILED;
+}
+
 int session_open(const struct invocation *invocation, bool loads, struct session *ret)
 {
 	struct failure failure = { 0 };
@@ -74,7 +99,7 @@ int session_open(const struct invocation *invocation, bool loads, struct session
 	}
 	err = tracker_open(invocation->pin_dir, &ret->tracker, &failure);
 	if (loads && (err == -ENOENT || err == -ESTALE || err == -EBADMSG)) {
-		int code = command_load(invocation);
+		int code = load_in_child(invocation);
 
 		if (code != EXIT_DONE)
 			return code;

@@ -169,6 +169,74 @@ static const char *advice(const struct verdict *verdict)
 	}
 }
 
+/* The facts that a step looked at; empty where the question says it all. */
+static void say_facts(const struct status_frame *frame, const struct status_row *row, enum step step, int tree_count, char *text, size_t size)
+{
+	const struct world *world = observation_world(frame->observation);
+	const struct listener *listener = &world->listeners[row->listener];
+	const struct verdict *verdict = &row->verdict;
+	const struct rule *rule = verdict->rule == NONE ? NULL : &frame->ruleset->rules[verdict->rule];
+	const struct process *holder = &world->processes[world->holders[listener->first_holder].process];
+	char one[DURATION_TEXT_SIZE], two[DURATION_TEXT_SIZE], three[DURATION_TEXT_SIZE], name[160];
+	uint64_t now = frame->now_boot_ns;
+
+	text[0] = '\0';
+	switch (step) {
+	case STEP_HOLDER:
+		snprintf(text, size, "%d holder%s", listener->holder_count, listener->holder_count == 1 ? "" : "s");
+		break;
+	case STEP_RULE:
+		if (rule)
+			text_escape(rule->matcher.name, strlen(rule->matcher.name), 48, text, size);
+		break;
+	case STEP_USER:
+		snprintf(text, size, "%s", text_user(holder->uid));
+		break;
+	case STEP_NAMESPACE:
+		snprintf(text, size, "network namespace %u, the host's is %u", listener->netns, world->host_netns);
+		break;
+	case STEP_SERVICE:
+		if (holder->cgroup)
+			text_escape(holder->cgroup, strcspn(holder->cgroup, "\n"), 60, text, size);
+		break;
+	case STEP_LINEAGE:
+		if (verdict->walk.anchor == NONE)
+			break;
+		text_process(&world->processes[verdict->walk.anchor], name, sizeof(name));
+		say_state(frame, &world->processes[verdict->walk.anchor], verdict->walk.is_anchor_alive, one, sizeof(one));
+		snprintf(text, size, "%s %s", name, one);
+		break;
+	case STEP_TREE:
+		if (tree_count > 0)
+			snprintf(text, size, "%d process%s", tree_count, tree_count == 1 ? "" : "es");
+		break;
+	case STEP_AGE:
+		if (!rule)
+			break;
+		duration_format(now - listener->opened_boot_ns, one);
+		duration_format(rule->stale_after_ns[addr_scope(&listener->address, listener->bound_dev)], two);
+		if (verdict->has_orphaned)
+			snprintf(text, size, "listening %s, orphaned %s, stale after %s", one, duration_format(now - verdict->orphaned_boot_ns, three), two);
+		else
+			snprintf(text, size, "listening %s, stale after %s", one, two);
+		break;
+	case STEP_USE:
+		if (verdict->connections != NONE)
+			snprintf(text, size, "%d connection%s%s", verdict->connections, verdict->connections == 1 ? "" : "s",
+				 verdict->is_recent_use ? ", one that left within the last minute" : "");
+		break;
+	case STEP_ACTION:
+		if (rule)
+			snprintf(text, size, "action = %s", rule_action_names[rule->action]);
+		break;
+	case STEP_LIMIT:
+		snprintf(text, size, "max-reaps = %u", frame->ruleset->max_reaps);
+		break;
+	default:
+		break;
+	}
+}
+
 static void print_chain(const struct status_frame *frame, const struct status_row *row, int holder, FILE *out)
 {
 	const struct world *world = observation_world(frame->observation);
@@ -205,7 +273,7 @@ void explain_print(const struct status_frame *frame, const struct status_row *ro
 	const struct world *world = observation_world(frame->observation);
 	const struct listener *listener = &world->listeners[row->listener];
 	const struct verdict *verdict = &row->verdict;
-	char address[ADDR_TEXT_SIZE], age[DURATION_TEXT_SIZE], detail[LINE_SIZE], name[160], marker[256];
+	char address[ADDR_TEXT_SIZE], age[DURATION_TEXT_SIZE], detail[LINE_SIZE], name[160], marker[256], facts[256];
 	bool is_past = false;
 
 	text_detail(world, frame->ruleset, verdict, row->listener, frame->now_boot_ns, detail, sizeof(detail));
@@ -226,7 +294,11 @@ void explain_print(const struct status_frame *frame, const struct status_row *ro
 	for (int i = 0; i < STEP_MAX; i++) {
 		bool decides = (int)step == i && !(verdict->reason == REASON_DUE);
 
-		fprintf(out, "  %-8s %-10s %s\n", is_past ? "-" : decides ? "DECIDES" : "yes", step_names[i], questions[i]);
+		say_facts(frame, row, (enum step)i, tree_count, facts, sizeof(facts));
+		if (is_past || !*facts)
+			fprintf(out, "  %-8s %-10s %s\n", is_past ? "-" : decides ? "DECIDES" : "yes", step_names[i], questions[i]);
+		else
+			fprintf(out, "  %-8s %-10s %-62s %s\n", decides ? "DECIDES" : "yes", step_names[i], questions[i], facts);
 		is_past |= decides;
 	}
 
@@ -286,17 +358,20 @@ static struct json_object *json_chain(const struct status_frame *frame, const st
 	return array;
 }
 
-static struct json_object *json_checks(const struct verdict *verdict, enum step step)
+static struct json_object *json_checks(const struct status_frame *frame, const struct status_row *row, enum step step, int tree_count)
 {
 	struct json_object *array = json_object_new_array();
 	bool is_past = false;
+	char facts[256];
 
 	for (int i = 0; i < STEP_MAX; i++) {
 		struct json_object *object = json_object_new_object();
-		bool decides = (int)step == i && verdict->reason != REASON_DUE;
+		bool decides = (int)step == i && row->verdict.reason != REASON_DUE;
 
+		say_facts(frame, row, (enum step)i, tree_count, facts, sizeof(facts));
 		json_object_object_add(object, "step", json_string(step_names[i]));
 		json_object_object_add(object, "asks", json_string(questions[i]));
+		json_object_object_add(object, "facts", is_past || !*facts ? NULL : json_string(facts));
 		json_object_object_add(object, "result", json_string(is_past ? "not reached" : decides ? "decided" : "passed"));
 		json_object_array_add(array, object);
 		is_past |= decides;
@@ -341,7 +416,7 @@ void explain_print_json(const struct status_frame *frame, const struct status_ro
 	json_object_object_add(object, "advice", json_string(advice(&row->verdict)));
 	json_object_object_add(object, "misspelt_marker", *marker ? json_string(marker) : NULL);
 	json_object_object_add(object, "listener", json_listener(frame, row));
-	json_object_object_add(object, "checks", json_checks(&row->verdict, step));
+	json_object_object_add(object, "checks", json_checks(frame, row, step, tree_count));
 	json_object_object_add(object, "rules", json_rules(frame, row));
 	json_object_object_add(object, "chain", json_chain(frame, row));
 	json_object_object_add(object, "tree", members);
