@@ -29,10 +29,10 @@ DEPS := clang llvm libbpf-dev libelf-dev zlib1g-dev bpftool libinih-dev libjson-
 	gcc libc6-dev make pkg-config python3 iproute2 procps
 
 JUDGE := addr argv cgroup duration lineage policy program rules traffic tree
-OBSERVE := arena config config_key failure gather loader observation pidref proc tracker
+OBSERVE := anchors arena config config_key failure gather loader observation pidref proc tracker watcher
 ACT := reaper
 SHOW := explain json log notify status text
-COMMAND := check doctor explain keep run status sweep tracking
+COMMAND := check doctor explain keep metrics run status sweep tracking watch
 UNIT := config shipped
 
 JUDGE_OBJECTS := $(JUDGE:%=user/judge/%.o)
@@ -100,6 +100,7 @@ $(OUTPUT)/skel/%.skel.h: $(OUTPUT)/bpf/%.bpf.o | $(OUTPUT)/skel
 	$(Q)$(BPFTOOL) gen skeleton $(OUTPUT)/bpf/$*.linked.o name $* >$@
 
 $(OUTPUT)/user/observe/loader.o $(OUTPUT)/asan/user/observe/loader.o: $(OUTPUT)/skel/listenreap.skel.h
+$(OUTPUT)/user/observe/watcher.o $(OUTPUT)/asan/user/observe/watcher.o: $(OUTPUT)/skel/watch.skel.h
 
 # User half
 

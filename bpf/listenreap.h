@@ -176,6 +176,13 @@ struct stop {
 	struct process_id respawner;	/* parent of what was stopped, if it lived */
 };
 
+/* `tallies`: what came of what was due, since tracking began. Written by user space. */
+struct tally_key {
+	char rule[60];		/* its name, cut; not NUL-terminated when full */
+	__u32 outcome;		/* enum outcome of user/act */
+};
+_Static_assert(sizeof(struct tally_key) == 64, "tally_key is part of the layout");
+
 /* `keeps`: `listenreap keep :PORT`, by port in host order. Written by user space. */
 struct keep {
 	__u64 until_boot_ns;	/* 0: until reboot */

@@ -11,7 +11,7 @@
 enum flag {
 	FLAG_PIN_DIR, FLAG_CONFIG, FLAG_HELP, FLAG_VERSION, FLAG_JSON, FLAG_DRY_RUN, FLAG_NO_HEADER, FLAG_PORT,
 	FLAG_PID, FLAG_USER, FLAG_SCOPE, FLAG_ORPHAN, FLAG_VERDICT, FLAG_FOR, FLAG_LIST, FLAG_REMOVE,
-	FLAG_LOG_FORMAT,
+	FLAG_LOG_FORMAT, FLAG_WATCH,
 	FLAG_MAX
 };
 
@@ -39,6 +39,7 @@ static const struct {
 	[FLAG_FOR] = { "for", "TIME", "for this long (2h), else until reboot" },
 	[FLAG_LIST] = { "list", NULL, "what is kept" },
 	[FLAG_REMOVE] = { "remove", NULL, "keep it no longer" },
+	[FLAG_WATCH] = { "watch", NULL, "redraw on change, until q" },
 	[FLAG_LOG_FORMAT] = { "log-format", "F", "text or json, on standard error" },
 };
 
@@ -48,11 +49,13 @@ static const struct command {
 	bool needs_operand;
 	int (*run)(const struct invocation *);
 } commands[] = {
-	{ "status", NULL, "show the listeners with their verdicts", BIT(FLAG_JSON) | BIT(FLAG_NO_HEADER) | FILTERS, false, command_status },
+	{ "status", NULL, "show the listeners with their verdicts", BIT(FLAG_JSON) | BIT(FLAG_NO_HEADER) | BIT(FLAG_WATCH) | FILTERS, false, command_status },
 	{ "explain", "PID|:PORT", "every check of every rule for a listener, and what decided", BIT(FLAG_JSON), true, command_explain },
 	{ "sweep", NULL, "judge once, reap what is due, wait for the outcome", BIT(FLAG_JSON) | BIT(FLAG_DRY_RUN), false, command_sweep },
 	{ "run", NULL, "sweep for ever, each time something can become due", BIT(FLAG_DRY_RUN) | BIT(FLAG_LOG_FORMAT), false, command_run },
 	{ "keep", ":PORT", "spare a listener by hand until reboot", BIT(FLAG_FOR) | BIT(FLAG_LIST) | BIT(FLAG_REMOVE), false, command_keep },
+	{ "watch", NULL, "what opens, closes and is orphaned, as it happens", BIT(FLAG_JSON), false, command_watch },
+	{ "metrics", NULL, "numbers for Prometheus' textfile collector", 0, false, command_metrics },
 	{ "load", NULL, "start tracking", 0, false, command_load },
 	{ "unload", NULL, "stop tracking", 0, false, command_unload },
 	{ "check", "[FILE]", "validate the config and print the effective rules", 0, false, command_check },
@@ -182,6 +185,7 @@ static const char *apply_flag(struct invocation *invocation, enum flag flag, con
 	case FLAG_DRY_RUN: invocation->is_dry_run = true; return NULL;
 	case FLAG_NO_HEADER: invocation->has_no_header = true; return NULL;
 	case FLAG_ORPHAN: filter->is_orphan = true; return NULL;
+	case FLAG_WATCH: invocation->is_watching = true; return NULL;
 	case FLAG_LIST: invocation->is_list = true; return NULL;
 	case FLAG_REMOVE: invocation->is_remove = true; return NULL;
 	case FLAG_PORT: return parse_number(value, UINT16_MAX, &filter->port) ? NULL : "a port, 0 to 65535";

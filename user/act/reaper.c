@@ -235,6 +235,17 @@ static int make_target(const struct reaper *reaper, const struct world *world, i
 	return 0;
 }
 
+/* For metrics; a count that cannot be written is no reason to stop. */
+static void count_outcome(const struct reaper *reaper, const struct act *act)
+{
+	struct tally_key key = { .outcome = act->outcome };
+
+	if (act->outcome == OUTCOME_WOULD_REAP)
+		return;
+	memcpy(key.rule, act->rule, strnlen(act->rule, sizeof(key.rule)));
+	tracker_add_tally(reaper->options.tracker, &key);
+}
+
 /* Hands over what came of one listener. */
 static void finish_target(struct reaper *reaper, const struct reaping *reaping, struct target *target, enum outcome outcome, const char *why)
 {
@@ -253,6 +264,7 @@ static void finish_target(struct reaper *reaper, const struct reaping *reaping, 
 			act->signals = victim->signals;
 			memcpy(act->signal_order, victim->order, sizeof(act->signal_order));
 		}
+		count_outcome(reaper, act);
 		reaper->options.done(act, reaper->options.arg);
 	}
 }

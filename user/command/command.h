@@ -28,6 +28,7 @@ struct invocation {
 	const char *pin_dir;
 	const char *config_path;	/* NULL: the default */
 	bool is_json, is_dry_run, has_no_header, is_list, is_remove;
+	bool is_watching;		/* status --watch */
 	bool is_log_json;		/* run --log-format json */
 	uint64_t for_ns;		/* keep --for; 0 until reboot */
 	struct filter filter;
@@ -38,6 +39,9 @@ int command_load(const struct invocation *invocation);
 int command_unload(const struct invocation *invocation);
 int command_run(const struct invocation *invocation);
 int command_sweep(const struct invocation *invocation);
+int command_watch(const struct invocation *invocation);
+int command_metrics(const struct invocation *invocation);
+int command_status_watch(const struct invocation *invocation);
 int command_status(const struct invocation *invocation);
 int command_explain(const struct invocation *invocation);
 int command_keep(const struct invocation *invocation);

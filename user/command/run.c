@@ -11,7 +11,7 @@
 #include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
-#include "../observe/pidref.h"
+#include "../observe/anchors.h"
 #include "../observe/proc.h"
 #include "../show/log.h"
 #include "../show/notify.h"
@@ -25,21 +25,14 @@
 #define RECHECK_NS (30 * NS_PER_SEC)
 #define LIMITED_NS (1 * NS_PER_SEC)	/* the rest of a sweep that max-reaps cut */
 
-enum source { SOURCE_SIGNAL, SOURCE_TIMER, SOURCE_WATCHDOG, SOURCE_LISTEN, SOURCE_REAPER, SOURCE_ANCESTOR };
-
-/* An ancestor whose end may make a stale listener due. */
-struct watched {
-	struct pidref ref;
-	bool is_wanted;		/* by the last sweep */
-};
+enum source { SOURCE_SIGNAL, SOURCE_TIMER, SOURCE_WATCHDOG, SOURCE_LISTEN, SOURCE_REAPER, SOURCE_ANCHOR };
 
 struct loop {
 	const struct invocation *invocation;
 	struct session session;
 	struct reaper *reaper;
 	int epoll_fd, signal_fd, timer_fd, watchdog_fd;
-	struct watched *watched;
-	int watched_count, watched_room;
+	struct anchors *anchors;
 	uint64_t next_boot_ns;		/* when the timer goes off; UINT64_MAX never */
 	uint64_t shortest_stale_ns;	/* of all rules: nothing new is due before that */
 	uint64_t reaped, survived, sweeps;
@@ -58,10 +51,7 @@ static void note_act(const struct act *act, void *arg)
 
 static int watch_fd(const struct loop *loop, int fd, enum source source)
 {
-	/* A pidfd stays readable: once is enough, or a sweep that fails would spin. */
-	struct epoll_event event = {
-		.events = source == SOURCE_ANCESTOR ? EPOLLIN | EPOLLONESHOT : EPOLLIN, .data.u64 = (uint64_t)source,
-	};
+	struct epoll_event event = { .events = EPOLLIN, .data.u64 = (uint64_t)source };
 
 	return epoll_ctl(loop->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
 }
@@ -96,72 +86,6 @@ static void sooner(uint64_t *at_boot_ns, uint64_t candidate)
 		*at_boot_ns = candidate;
 }
 
-/* -ESRCH: it ended before it could be watched. */
-static int watch_process(struct loop *loop, struct process_id id)
-{
-	struct watched *watched;
-	struct pidref ref;
-	int err;
-
-	for (int i = 0; i < loop->watched_count; i++) {
-		if (loop->watched[i].ref.id.tgid == id.tgid && loop->watched[i].ref.id.start_boot_ns == id.start_boot_ns) {
-			loop->watched[i].is_wanted = true;
-			return 0;
-		}
-	}
-	if (loop->watched_count == loop->watched_room) {
-		int room = loop->watched_room ? loop->watched_room * 2 : 16;
-
-		watched = realloc(loop->watched, (size_t)room * sizeof(*watched));
-		if (!watched)
-			return -ENOMEM;
-		loop->watched = watched;
-		loop->watched_room = room;
-	}
-	err = pidref_pin(loop->session.proc_fd, id, &ref);
-	if (err < 0)
-		return err;
-	err = watch_fd(loop, ref.fd, SOURCE_ANCESTOR);
-	if (err < 0) {
-		pidref_close(&ref);
-		return err;
-	}
-	loop->watched[loop->watched_count++] = (struct watched){ .ref = ref, .is_wanted = true };
-	return 0;
-}
-
-/* Closing a pidfd takes it out of the epoll set. */
-static void forget_unwanted(struct loop *loop)
-{
-	int kept = 0;
-
-	for (int i = 0; i < loop->watched_count; i++) {
-		if (loop->watched[i].is_wanted)
-			loop->watched[kept++] = loop->watched[i];
-		else
-			pidref_close(&loop->watched[i].ref);
-	}
-	loop->watched_count = kept;
-}
-
-/* Everything alive from the holder up to its anchor: under a manager it is not the anchor's end that counts but the job's. */
-static int watch_ancestors(struct loop *loop, const struct world *world, const struct verdict *verdict)
-{
-	int process = verdict->decider;
-
-	for (int guard = 0; process != NONE && guard < world->process_count; guard++) {
-		const struct process *subject = &world->processes[process];
-		int err = subject->end_boot_ns == 0 && subject->id.tgid != 1 ? watch_process(loop, subject->id) : 0;
-
-		if (err < 0)
-			return err;
-		if (process == verdict->walk.anchor)
-			break;
-		process = subject->birth_parent;
-	}
-	return 0;
-}
-
 /* When must it be looked at again? */
 static int plan(struct loop *loop, const struct world *world, const struct verdict *verdict, uint64_t now_boot_ns, uint64_t *next_boot_ns)
 {
@@ -177,7 +101,7 @@ static int plan(struct loop *loop, const struct world *world, const struct verdi
 		return 0;
 	switch (verdict->reason) {
 	case REASON_ANCHOR_ALIVE:
-		err = watch_ancestors(loop, world, verdict);
+		err = anchors_want(loop->anchors, world, verdict);
 		if (err == -ESRCH)
 			sooner(next_boot_ns, now_boot_ns);	/* it has just ended: look again at once */
 		return err == -ESRCH ? 0 : err;
@@ -244,11 +168,10 @@ static int sweep(struct loop *loop, struct failure *ret_failure)
 	loop->sweeps++;
 	loop->waiting = 0;
 	loop->listeners = world->listener_count;
-	for (int i = 0; i < loop->watched_count; i++)
-		loop->watched[i].is_wanted = false;
+	anchors_start(loop->anchors);
 	for (int i = 0; i < world->listener_count && err == 0; i++)
 		err = sweep_listener(loop, observation, i, now_boot_ns, &next_boot_ns);
-	forget_unwanted(loop);
+	anchors_finish(loop->anchors);
 	if (err == 0)
 		err = reaper_commit(loop->reaper);
 	observation_free(observation);
@@ -354,7 +277,7 @@ static bool take_event(struct loop *loop, enum source source)
 	case SOURCE_WATCHDOG: take_expiry(loop->watchdog_fd); notify_send("WATCHDOG=1"); return false;
 	case SOURCE_LISTEN: take_listen(loop); return false;
 	case SOURCE_REAPER: return false;
-	case SOURCE_ANCESTOR: return true;
+	case SOURCE_ANCHOR: anchors_drain(loop->anchors); return true;
 	}
 	return false;
 }
@@ -435,6 +358,10 @@ static int loop_open(struct loop *loop)
 	if (err == 0)
 		err = tracker_arm(loop->session.tracker, &wake_fd, &failure);
 	if (err == 0)
+		err = anchors_open(loop->session.proc_fd, &loop->anchors);
+	if (err == 0)
+		err = watch_fd(loop, anchors_fd(loop->anchors), SOURCE_ANCHOR);
+	if (err == 0)
 		err = watch_fd(loop, loop->signal_fd, SOURCE_SIGNAL);
 	if (err == 0)
 		err = watch_fd(loop, loop->timer_fd, SOURCE_TIMER);
@@ -464,9 +391,7 @@ static void close_fd(int fd)
 
 static void loop_close(struct loop *loop)
 {
-	for (int i = 0; i < loop->watched_count; i++)
-		pidref_close(&loop->watched[i].ref);
-	free(loop->watched);
+	anchors_close(loop->anchors);
 	reaper_close(loop->reaper);
 	close_fd(loop->watchdog_fd);
 	close_fd(loop->timer_fd);

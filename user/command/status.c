@@ -108,7 +108,11 @@ int command_status(const struct invocation *invocation)
 	struct failure failure = { 0 };
 	struct judged judged = { 0 };
 	struct session session;
-	int code = session_open(invocation, false, &session);
+	int code;
+
+	if (invocation->is_watching)
+		return command_status_watch(invocation);
+	code = session_open(invocation, false, &session);
 
 	if (code == EXIT_DONE && judged_take(&session, &invocation->filter, &judged, &failure) < 0)
 		code = command_fail(&failure);

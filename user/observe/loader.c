@@ -490,6 +490,7 @@ static int pin(struct listenreap *skeleton, const char *pin_dir, int dir_fd, str
 		[PIN_SWITCHES] = bpf_map__fd(skeleton->maps.switches),
 		[PIN_WAKEUPS] = bpf_map__fd(skeleton->maps.wakeups),
 		[PIN_STOPS] = bpf_map__fd(skeleton->maps.stops),
+		[PIN_TALLIES] = bpf_map__fd(skeleton->maps.tallies),
 		[PIN_KEEPS] = bpf_map__fd(skeleton->maps.keeps),
 		[PIN_RECORD_BIRTH] = bpf_link__fd(skeleton->links.record_birth),
 		[PIN_RECORD_EXEC] = bpf_link__fd(skeleton->links.record_exec),

@@ -21,6 +21,7 @@ const char *const pin_names[PIN_MAX] = {
 	[PIN_SWITCHES] = "switches",
 	[PIN_WAKEUPS] = "wakeups",
 	[PIN_STOPS] = "stops",
+	[PIN_TALLIES] = "tallies",
 	[PIN_KEEPS] = "keeps",
 	[PIN_RECORD_BIRTH] = "record_birth",
 	[PIN_RECORD_EXEC] = "record_exec",
@@ -98,6 +99,7 @@ static bool is_map_of(int fd, enum pin pin)
 		[PIN_SWITCHES] = { BPF_MAP_TYPE_ARRAY, sizeof(__u32), sizeof(struct tracking_switches) },
 		[PIN_WAKEUPS] = { BPF_MAP_TYPE_RINGBUF, 0, 0 },
 		[PIN_STOPS] = { BPF_MAP_TYPE_HASH, sizeof(struct stop_key), sizeof(struct stop) },
+		[PIN_TALLIES] = { BPF_MAP_TYPE_HASH, sizeof(struct tally_key), sizeof(__u64) },
 		[PIN_KEEPS] = { BPF_MAP_TYPE_HASH, sizeof(__u16), sizeof(struct keep) },
 	};
 	struct bpf_map_info info = { 0 };
@@ -346,6 +348,32 @@ int tracker_find_stop(struct tracker *tracker, const struct stop_key *key, struc
 int tracker_put_stop(struct tracker *tracker, const struct stop_key *key, const struct stop *stop)
 {
 	return put(tracker, PIN_STOPS, key, stop);
+}
+
+int tracker_add_tally(struct tracker *tracker, const struct tally_key *key)
+{
+	uint64_t count = 0;
+	int err = find(tracker, PIN_TALLIES, key, &count);
+
+	if (err < 0 && err != -ENOENT)
+		return err;
+	count++;
+	return put(tracker, PIN_TALLIES, key, &count);
+}
+
+int tracker_read_tallies(struct tracker *tracker, int (*each)(const struct tally_key *, uint64_t, void *), void *arg)
+{
+	struct tally_key key, *after = NULL;
+	int err = 0;
+
+	while (err == 0 && bpf_map_get_next_key(tracker->map_fds[PIN_TALLIES], after, &key) == 0) {
+		uint64_t count;
+
+		if (find(tracker, PIN_TALLIES, &key, &count) == 0)
+			err = each(&key, count, arg);
+		after = &key;
+	}
+	return err;
 }
 
 int tracker_find_keep(struct tracker *tracker, uint16_t port, struct keep *ret)

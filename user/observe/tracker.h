@@ -54,6 +54,9 @@ int tracker_read_status(struct tracker *tracker, struct tracking_status *ret, st
 /* Stops: -ENOENT when none. Keeps likewise. */
 int tracker_find_stop(struct tracker *tracker, const struct stop_key *key, struct stop *ret);
 int tracker_put_stop(struct tracker *tracker, const struct stop_key *key, const struct stop *stop);
+/* One more of this outcome. Not atomic over processes: sweeps at the same instant may count one for two. */
+int tracker_add_tally(struct tracker *tracker, const struct tally_key *key);
+int tracker_read_tallies(struct tracker *tracker, int (*each)(const struct tally_key *, uint64_t, void *), void *arg);
 int tracker_find_keep(struct tracker *tracker, uint16_t port, struct keep *ret);
 int tracker_put_keep(struct tracker *tracker, uint16_t port, const struct keep *keep);
 int tracker_remove_keep(struct tracker *tracker, uint16_t port);
