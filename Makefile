@@ -6,7 +6,9 @@ VERSION := 0.1.0
 OUTPUT := .output
 PREFIX ?= /usr/local
 SBINDIR ?= $(PREFIX)/sbin
-MANDIR ?= $(PREFIX)/share/man
+DATADIR ?= $(PREFIX)/share
+MANDIR ?= $(DATADIR)/man
+UNITDIR ?= $(PREFIX)/lib/systemd/system
 SYSCONFDIR ?= /etc
 DESTDIR ?=
 
@@ -170,14 +172,29 @@ demo: deps
 
 # Install
 
-install: $(OUTPUT)/listenreap
-	install -d $(DESTDIR)$(SBINDIR) $(DESTDIR)$(SYSCONFDIR)
-	install -m 0755 $(OUTPUT)/listenreap $(DESTDIR)$(SBINDIR)/listenreap
-	[ -e $(DESTDIR)$(SYSCONFDIR)/listenreap.conf ] || install -m 0644 user/etc/listenreap.conf $(DESTDIR)$(SYSCONFDIR)/listenreap.conf
+UNITS := listenreap.service listenreap-sweep.service listenreap-sweep.timer
+INSTALLED := $(SBINDIR)/listenreap $(MANDIR)/man8/listenreap.8 $(MANDIR)/man5/listenreap.conf.5 $(UNITS:%=$(UNITDIR)/%) \
+	$(DATADIR)/bash-completion/completions/listenreap $(DATADIR)/zsh/site-functions/_listenreap \
+	$(DATADIR)/fish/vendor_completions.d/listenreap.fish
 
+install: $(OUTPUT)/listenreap
+	$(Q)install -d $(DESTDIR)$(SYSCONFDIR) $(sort $(dir $(INSTALLED:%=$(DESTDIR)%)))
+	$(Q)install -m 0755 $(OUTPUT)/listenreap $(DESTDIR)$(SBINDIR)/listenreap
+	$(Q)install -m 0644 user/etc/listenreap.8 $(DESTDIR)$(MANDIR)/man8/listenreap.8
+	$(Q)install -m 0644 user/etc/listenreap.conf.5 $(DESTDIR)$(MANDIR)/man5/listenreap.conf.5
+	$(Q)for unit in $(UNITS); do \
+		sed 's|@SBINDIR@|$(SBINDIR)|' user/etc/$$unit >$(OUTPUT)/$$unit && \
+		install -m 0644 $(OUTPUT)/$$unit $(DESTDIR)$(UNITDIR)/$$unit || exit 1; done
+	$(Q)install -m 0644 user/etc/completions/listenreap.bash $(DESTDIR)$(DATADIR)/bash-completion/completions/listenreap
+	$(Q)install -m 0644 user/etc/completions/_listenreap $(DESTDIR)$(DATADIR)/zsh/site-functions/_listenreap
+	$(Q)install -m 0644 user/etc/completions/listenreap.fish $(DESTDIR)$(DATADIR)/fish/vendor_completions.d/listenreap.fish
+	$(Q)[ -e $(DESTDIR)$(SYSCONFDIR)/listenreap.conf ] || install -m 0644 user/etc/listenreap.conf $(DESTDIR)$(SYSCONFDIR)/listenreap.conf
+
+# A config that was changed is kept.
 uninstall:
-	[ -n "$(DESTDIR)" ] || [ ! -x $(SBINDIR)/listenreap ] || $(SBINDIR)/listenreap unload
-	rm -f $(DESTDIR)$(SBINDIR)/listenreap $(DESTDIR)$(SYSCONFDIR)/listenreap.conf
+	$(Q)[ -n "$(DESTDIR)" ] || [ ! -x $(SBINDIR)/listenreap ] || $(SBINDIR)/listenreap unload
+	$(Q)rm -f $(INSTALLED:%=$(DESTDIR)%)
+	$(Q)! cmp -s user/etc/listenreap.conf $(DESTDIR)$(SYSCONFDIR)/listenreap.conf || rm -f $(DESTDIR)$(SYSCONFDIR)/listenreap.conf
 
 clean:
 	rm -rf $(OUTPUT)
