@@ -53,7 +53,7 @@ endif
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY:
-.PHONY: all bench check clean demo deps help host install purity uninstall unit
+.PHONY: all bench check clean demo deps help host install purity uninstall unit vm
 
 all: $(OUTPUT)/listenreap
 
@@ -64,6 +64,7 @@ help:
 	@echo 'make unit       unit tests under ASan and UBSan, and the proof that the judge is pure'
 	@echo 'make host       tests on real processes of this kernel; ARGS=name runs those that match'
 	@echo 'make bench      what it costs, beside ss and lsof; COMPARE=old.json shows what changed'
+	@echo 'make vm         the same tests on 5.10, 6.1, 6.12 and the newest kernel in VMs; KERNEL=6.12 or a vmlinuz runs one'
 	@echo 'make deps       install what building and testing needs (apt)'
 	@echo 'make install    DESTDIR, PREFIX ($(PREFIX)), SYSCONFDIR ($(SYSCONFDIR)) as usual'
 	@echo 'make uninstall  stop tracking and remove what install put there'
@@ -96,10 +97,12 @@ $(OUTPUT)/bpf/%.bpf.o: bpf/%.bpf.c | $(OUTPUT)/bpf
 	$(say) BPF $@
 	$(Q)$(CLANG) $(BPF_CFLAGS) -MMD -MP -MF $@.d -MT $@ -c $< -o $@
 
-$(OUTPUT)/skel/%.skel.h: $(OUTPUT)/bpf/%.bpf.o | $(OUTPUT)/skel
+$(OUTPUT)/bpf/%.linked.o: $(OUTPUT)/bpf/%.bpf.o
+	$(Q)$(BPFTOOL) gen object $@ $<
+
+$(OUTPUT)/skel/%.skel.h: $(OUTPUT)/bpf/%.linked.o | $(OUTPUT)/skel
 	$(say) SKEL $@
-	$(Q)$(BPFTOOL) gen object $(OUTPUT)/bpf/$*.linked.o $<
-	$(Q)$(BPFTOOL) gen skeleton $(OUTPUT)/bpf/$*.linked.o name $* >$@
+	$(Q)$(BPFTOOL) gen skeleton $< name $* >$@
 
 $(OUTPUT)/user/observe/loader.o $(OUTPUT)/asan/user/observe/loader.o: $(OUTPUT)/skel/listenreap.skel.h
 $(OUTPUT)/user/observe/watcher.o $(OUTPUT)/asan/user/observe/watcher.o: $(OUTPUT)/skel/watch.skel.h
@@ -165,6 +168,10 @@ $(OUTPUT)/bench/%: tests/bench/%.c
 
 bench: $(OUTPUT)/listenreap $(OUTPUT)/bench/cost
 	$(Q)tests/bench/run --json $(OUTPUT)/bench.json $(if $(COMPARE),--compare $(COMPARE)) $(ARGS)
+
+# Debian's own kernels in VMs; KERNEL=6.12 or KERNEL=/path/to/vmlinuz runs one.
+vm: $(OUTPUT)/listenreap $(OUTPUT)/bpf/listenreap.linked.o $(STAND_INS)
+	$(Q)tests/vm/run $(KERNEL) $(ARGS)
 
 demo: deps
 	@$(MAKE) --no-print-directory all

@@ -12,8 +12,10 @@ struct judged {
 	int count;
 };
 
-/* filter NULL: all. Holders of the rows are described. 0 or negative errno with *ret_failure. */
+/* filter NULL: all. Holders of the rows are described for showing. 0 or negative errno with *ret_failure. */
 int judged_take(struct session *session, const struct filter *filter, struct judged *ret, struct failure *ret_failure);
+/* Only the listeners that can be due by now, and nothing for showing: what a sweep that prints nothing needs. */
+int judged_take_due(struct session *session, struct judged *ret, struct failure *ret_failure);
 void judged_free(struct judged *judged);
 /* How stdout wants it. */
 struct status_frame judged_frame(const struct session *session, const struct judged *judged, bool has_header);

@@ -30,51 +30,82 @@ static bool row_fits(const struct filter *filter, const struct world *world, con
 	return has_holder;
 }
 
+static int judge_one(struct session *session, struct judged *judged, struct status_row *row)
+{
+	const struct ruleset *ruleset = config_ruleset(session->config);
+	int *tree = NULL, tree_count = 0, err;
+	enum step step;
+
+	err = observation_judge(judged->observation, ruleset, judged->now_boot_ns, row->listener, &row->verdict, &step, &tree, &tree_count);
+	if (err == 0 && row->verdict.kind == VERDICT_REAP)
+		policy_count_due(observation_world(judged->observation), tree, tree_count);
+	free(tree);
+	return err;
+}
+
+/* The snapshot, and room for all rows. */
+static int start(struct session *session, struct judged *judged, struct failure *ret_failure)
+{
+	int err = tracker_read_status(session->tracker, &judged->tracking, ret_failure);
+
+	if (err == 0)
+		err = observation_take(session->tracker, session->proc_fd, &judged->observation, ret_failure);
+	if (err < 0)
+		return err;
+	judged->now_boot_ns = observation_boot_ns(judged->observation);
+	judged->rows = malloc(((size_t)observation_world(judged->observation)->listener_count + 1) * sizeof(*judged->rows));
+	return judged->rows ? 0 : failure_set(ret_failure, -ENOMEM, "out of memory for the listeners");
+}
+
+int judged_take_due(struct session *session, struct judged *ret, struct failure *ret_failure)
+{
+	struct judged judged = { 0 };
+	int err = start(session, &judged, ret_failure);
+	const struct world *world = err == 0 ? observation_world(judged.observation) : NULL;
+
+	for (int i = 0; err == 0 && i < world->listener_count; i++) {
+		struct status_row *row = &judged.rows[judged.count];
+
+		if (policy_earliest_due(config_ruleset(session->config), &world->listeners[i]) > judged.now_boot_ns)
+			continue;
+		row->listener = i;
+		judged.count++;
+		err = judge_one(session, &judged, row);
+		if (err < 0)
+			failure_set(ret_failure, err, "cannot judge: %s", strerror(-err));
+	}
+	if (err < 0)
+		judged_free(&judged);
+	else
+		*ret = judged;
+	return err;
+}
+
 int judged_take(struct session *session, const struct filter *filter, struct judged *ret, struct failure *ret_failure)
 {
 	struct judged judged = { 0 };
-	const struct ruleset *ruleset = config_ruleset(session->config);
-	struct world *world;
-	int err;
+	int err = start(session, &judged, ret_failure);
+	const struct world *world = err == 0 ? observation_world(judged.observation) : NULL;
 
-	err = tracker_read_status(session->tracker, &judged.tracking, ret_failure);
-	if (err == 0)
-		err = observation_take(session->tracker, session->proc_fd, &judged.observation, ret_failure);
-	if (err < 0)
-		return err;
-	world = observation_world(judged.observation);
-	judged.now_boot_ns = observation_boot_ns(judged.observation);
-	judged.rows = calloc((size_t)world->listener_count + 1, sizeof(*judged.rows));
-	if (!judged.rows)
-		err = failure_set(ret_failure, -ENOMEM, "out of memory for %d listeners", world->listener_count);
-
-	for (int i = 0; i < world->listener_count && err == 0; i++) {
+	for (int i = 0; err == 0 && i < world->listener_count; i++) {
 		struct status_row *row = &judged.rows[judged.count];
-		enum step step;
-		int *tree = NULL, tree_count = 0;
+		const struct listener *listener = &world->listeners[i];
 
 		row->listener = i;
-		err = observation_judge(judged.observation, ruleset, judged.now_boot_ns, i, &row->verdict, &step, &tree, &tree_count);
-		if (err < 0)
-			failure_set(ret_failure, err, "cannot judge: %s", strerror(-err));
-		else if (row->verdict.kind == VERDICT_REAP)
-			policy_count_due(world, tree, tree_count);
-		free(tree);
-		if (err == 0 && (!filter || row_fits(filter, world, row)))
-			judged.count++;
-	}
-	for (int i = 0; i < judged.count && err == 0; i++) {
-		const struct listener *listener = &world->listeners[judged.rows[i].listener];
-
+		err = judge_one(session, &judged, row);
+		if (err == 0 && filter && !row_fits(filter, world, row))
+			continue;
 		for (int held = 0; held < listener->holder_count && err == 0; held++)
 			err = observation_describe(judged.observation, world->holders[listener->first_holder + held].process);
+		judged.count++;
+		if (err < 0)
+			failure_set(ret_failure, err, "cannot judge: %s", strerror(-err));
 	}
-	if (err < 0) {
+	if (err < 0)
 		judged_free(&judged);
-		return err;
-	}
-	*ret = judged;
-	return 0;
+	else
+		*ret = judged;
+	return err;
 }
 
 void judged_free(struct judged *judged)

@@ -100,7 +100,8 @@ int command_sweep(const struct invocation *invocation)
 	int code = session_open(invocation, true, &session), err = 0;
 
 	log_open(LOG_TEXT);
-	if (code == EXIT_DONE && judged_take(&session, NULL, &judged, &failure) < 0)
+	if (code == EXIT_DONE && (invocation->is_json ? judged_take(&session, NULL, &judged, &failure) :
+							 judged_take_due(&session, &judged, &failure)) < 0)
 		code = command_fail(&failure);
 	if (code == EXIT_DONE) {
 		struct reaper_options options = {
