@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/btf.h>
 #include <linux/capability.h>
 #include <linux/magic.h>
 #include <stdio.h>
@@ -12,6 +13,7 @@
 #include <sys/file.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <time.h>
@@ -31,10 +33,6 @@
 #endif
 
 #define BPFFS "/sys/fs/bpf"
-/* include/linux/proc_ns.h: inode numbers of the initial namespaces. */
-#define INITIAL_PID_NAMESPACE 0xEFFFFFFCu
-#define INITIAL_TIME_NAMESPACE 0xEFFFFFFAu
-
 static void close_fd(int *fd)
 {
 	if (*fd >= 0)
@@ -74,34 +72,35 @@ static bool has_capability(unsigned capability)
 	return syscall(SYS_capget, &header, words) == 0 && words[capability / 32].effective & 1u << capability % 32;
 }
 
-static bool is_initial_namespace(const char *path, unsigned inode)
-{
-	struct stat status;
-
-	/* No such file: a kernel without that kind of namespace. */
-	return stat(path, &status) < 0 ? errno == ENOENT : status.st_ino == inode;
-}
-
+/* Readable is not enough: it may be masked by an empty file. */
 static bool has_btf(void)
 {
-	return access("/sys/kernel/btf/vmlinux", R_OK) == 0;
+	cleanup_fd int fd = open("/sys/kernel/btf/vmlinux", O_RDONLY | O_CLOEXEC);
+	__u16 magic;
+
+	return fd >= 0 && read(fd, &magic, sizeof(magic)) == sizeof(magic) && magic == BTF_MAGIC;
 }
 
 /* What must hold before anything is tried. */
 static int check_surroundings(struct failure *ret_failure)
 {
-	if (!is_initial_namespace("/proc/self/ns/pid", INITIAL_PID_NAMESPACE))
-		return failure_set(ret_failure, -EOPNOTSUPP,
-				   "cannot observe from inside a container: this is not the initial pid namespace; run listenreap on the host");
-	if (!is_initial_namespace("/proc/self/ns/time", INITIAL_TIME_NAMESPACE))
-		return failure_set(ret_failure, -EOPNOTSUPP,
-				   "cannot observe from inside a time namespace: start times differ there; run listenreap outside of it");
+	int err = pins_check_namespaces(ret_failure);
+
+	if (err < 0)
+		return err;
 	if (!has_capability(CAP_SYS_ADMIN) && !(has_capability(CAP_BPF) && has_capability(CAP_PERFMON)))
 		return failure_set(ret_failure, -EPERM, "tracking needs root, or CAP_BPF and CAP_PERFMON: run as root");
 	if (!has_btf())
 		return failure_set(ret_failure, -EOPNOTSUPP,
 				   "this kernel has no type information (/sys/kernel/btf/vmlinux): it needs CONFIG_DEBUG_INFO_BTF=y");
 	return 0;
+}
+
+static bool is_read_only(const char *path)
+{
+	struct statvfs status;
+
+	return statvfs(path, &status) == 0 && status.f_flag & ST_RDONLY;
 }
 
 static bool is_bpffs(const char *path)
@@ -131,6 +130,22 @@ static bool is_below(const char *path, const char *above)
 	return strncmp(path, above, length) == 0 && (path[length] == '/' || path[length] == '\0');
 }
 
+static bool is_loaded(const char *pin_dir)
+{
+	struct failure ignored;
+	struct tracker *tracker;
+
+	if (tracker_open(pin_dir, &tracker, &ignored) < 0)
+		return false;
+	tracker_close(tracker);
+	return true;
+}
+
+static int refuse_read_only(const char *path, struct failure *ret_failure)
+{
+	return failure_set(ret_failure, -EOPNOTSUPP, "the bpf filesystem at %s is mounted read-only: mount -o remount,rw it", path);
+}
+
 /* 1: the bpf filesystem must be mounted first. */
 static int check_pin_dir(const char *pin_dir, struct failure *ret_failure)
 {
@@ -147,10 +162,10 @@ static int check_pin_dir(const char *pin_dir, struct failure *ret_failure)
 			if (status.st_uid != 0 && status.st_uid != geteuid())
 				return failure_set(ret_failure, -EPERM, "%s belongs to user %u: only root may own the pins", pin_dir,
 						   (unsigned)status.st_uid);
-			return 0;
+			return is_read_only(pin_dir) && !is_loaded(pin_dir) ? refuse_read_only(pin_dir, ret_failure) : 0;
 		}
 	} else if (is_bpffs(parent)) {
-		return 0;
+		return is_read_only(parent) ? refuse_read_only(parent, ret_failure) : 0;
 	}
 	if (is_below(pin_dir, BPFFS) && !is_bpffs(BPFFS)) {
 		if (access(BPFFS, F_OK) < 0)
@@ -544,17 +559,6 @@ static int replace_pins(struct listenreap *skeleton, const char *pin_dir, int di
 	return err;
 }
 
-static bool is_loaded(const char *pin_dir)
-{
-	struct failure ignored;
-	struct tracker *tracker;
-
-	if (tracker_open(pin_dir, &tracker, &ignored) < 0)
-		return false;
-	tracker_close(tracker);
-	return true;
-}
-
 int tracker_load(const char *pin_dir, bool *ret_loaded, bool *ret_repaired, struct failure *ret_failure)
 {
 	cleanup_skeleton struct listenreap *skeleton = NULL;
@@ -633,17 +637,19 @@ static void tell(void (*each)(const struct tracker_probe *, void *), void *arg, 
 
 int tracker_probe(void (*each)(const struct tracker_probe *, void *), void *arg)
 {
+	struct failure failure;
 	bool may_load = has_capability(CAP_SYS_ADMIN) || (has_capability(CAP_BPF) && has_capability(CAP_PERFMON));
 
 	tell(each, arg, "initial pid and time namespace", true,
-	     is_initial_namespace("/proc/self/ns/pid", INITIAL_PID_NAMESPACE) &&
-		     is_initial_namespace("/proc/self/ns/time", INITIAL_TIME_NAMESPACE),
+	     pins_check_namespaces(&failure) == 0,
 	     "run listenreap on the host, not in a container");
 	tell(each, arg, "CAP_BPF and CAP_PERFMON", true, may_load, "run as root");
 	tell(each, arg, "CAP_KILL", true, has_capability(CAP_KILL), "run as root: what is due cannot be signalled");
 	tell(each, arg, "CAP_SYS_PTRACE", true, has_capability(CAP_SYS_PTRACE), "run as root: other users' environments cannot be read");
 	tell(each, arg, "type information (BTF)", true, has_btf(), "use a kernel with CONFIG_DEBUG_INFO_BTF=y");
 	tell(each, arg, "bpf filesystem at " BPFFS, false, is_bpffs(BPFFS), "`listenreap load` mounts it as root, or: mount -t bpf bpf " BPFFS);
+	if (is_bpffs(BPFFS))
+		tell(each, arg, "bpf filesystem is writable", true, !is_read_only(BPFFS), "mount -o remount,rw " BPFFS);
 	tell(each, arg, "pidfds", true, syscall(SYS_pidfd_send_signal, -1, 0, NULL, 0) < 0 && errno != ENOSYS, "use Linux 5.3 or newer");
 	for (size_t i = 0; i < ABILITY_COUNT; i++) {
 		char name[64];

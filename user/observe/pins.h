@@ -17,6 +17,8 @@ enum pin {
 };
 extern const char *const pin_names[PIN_MAX];
 
+/* -EOPNOTSUPP outside of the initial pid and time namespaces: pids and start times would be others there. */
+int pins_check_namespaces(struct failure *ret_failure);
 /* "v1": the directory of this layout. */
 void pins_layout_name(char name[static PINS_NAME_SIZE]);
 /* Opens PIN_DIR/name as a directory; -ENOENT. */

@@ -47,6 +47,29 @@ void pins_layout_name(char name[static PINS_NAME_SIZE])
 	snprintf(name, PINS_NAME_SIZE, "v%d", LISTENREAP_LAYOUT);
 }
 
+/* include/linux/proc_ns.h: inode numbers of the initial namespaces. */
+#define INITIAL_PID_NAMESPACE 0xEFFFFFFCu
+#define INITIAL_TIME_NAMESPACE 0xEFFFFFFAu
+
+static bool is_namespace(const char *path, unsigned inode)
+{
+	struct stat status;
+
+	/* No such file: a kernel without that kind of namespace. */
+	return stat(path, &status) < 0 ? errno == ENOENT : status.st_ino == inode;
+}
+
+int pins_check_namespaces(struct failure *ret_failure)
+{
+	if (!is_namespace("/proc/self/ns/pid", INITIAL_PID_NAMESPACE))
+		return failure_set(ret_failure, -EOPNOTSUPP,
+				   "cannot observe from inside a container: this is not the initial pid namespace; run listenreap on the host");
+	if (!is_namespace("/proc/self/ns/time", INITIAL_TIME_NAMESPACE))
+		return failure_set(ret_failure, -EOPNOTSUPP,
+				   "cannot observe from inside a time namespace: start times differ there; run listenreap outside of it");
+	return 0;
+}
+
 int pins_open_dir(const char *pin_dir, const char *name, int *ret_fd)
 {
 	int parent = open(pin_dir, O_PATH | O_DIRECTORY | O_CLOEXEC), fd, err = 0;
@@ -189,10 +212,13 @@ static int check_pins(struct tracker *tracker, const char *pin_dir, struct failu
 
 int tracker_open(const char *pin_dir, struct tracker **ret, struct failure *ret_failure)
 {
-	struct tracker *tracker = calloc(1, sizeof(*tracker));
+	struct tracker *tracker;
 	char name[PINS_NAME_SIZE];
-	int err;
+	int err = pins_check_namespaces(ret_failure);
 
+	if (err < 0)
+		return err;
+	tracker = calloc(1, sizeof(*tracker));
 	if (!tracker)
 		return failure_set(ret_failure, -ENOMEM, "out of memory");
 	for (size_t i = 0; i < sizeof(tracker->map_fds) / sizeof(tracker->map_fds[0]); i++)
