@@ -1,17 +1,32 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What a sweep does: TERM, CONT, the grace, KILL; whole trees; and nothing at all in a dry run or in observe mode."""
+import os
 import signal
+import subprocess
 import time
 
-from lib.case import NOBODY, PYTHON, case
-from lib.play import listening_inodes
+from lib.case import LISTENREAP, NOBODY, PYTHON, case
+from lib.play import LIMIT, listening_inodes
 
 
-def orphan(t, **options):
+def orphan(t, prepare=None):
     agent = t.agent()
-    server = t.server(agent, **options)
+    server = t.server(agent)
+    if prepare:
+        prepare(agent, server)
     agent.end()
     return server
+
+
+def stop(agent, server):
+    server.do("stop")
+    agent.do("wait", server.pid)
+    assert server.state() == "T"
+
+
+def make_deaf_and_stop(agent, server):
+    server.do("ignore", int(signal.SIGTERM))
+    stop(agent, server)
 
 
 @case
@@ -36,18 +51,14 @@ def who_ignores_term_is_killed_after_the_grace(t):
 
 @case
 def a_stopped_one_dies(t):
-    server = orphan(t)
-    server.do("stop")
-    assert server.state() == "T"
+    server = orphan(t, stop)
     t.reaped(server, signals=["TERM", "CONT"])
 
 
 @case
 def a_stopped_one_that_ignores_term_dies(t):
     t.config(defaults="grace = 1s")
-    server = orphan(t)
-    server.do("ignore", int(signal.SIGTERM))
-    server.do("stop")
+    server = orphan(t, make_deaf_and_stop)
     t.reaped(server, signals=["TERM", "CONT", "KILL"])
 
 
@@ -155,13 +166,53 @@ def argv_in_the_log_is_escaped(t):
     assert "\x1b" not in output.err and len([line for line in output.err.splitlines() if str(server.pid) in line]) == 1, output
 
 
+def starts_sweep(t):
+    return subprocess.Popen([LISTENREAP, "sweep", "--json", "--pin-dir", t.pin_dir, "--config", t.config_path], env=t.environment,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+@case
+def a_sweep_killed_during_the_grace_is_finished_by_the_next(t):
+    t.config(defaults="grace = 1h")
+    server = orphan(t)
+    late = t.play.name()
+    server.do("on-term", "fork", late)
+    sweep = starts_sweep(t)
+    child = t.play.enter(late)  # TERM has come
+    sweep.kill()
+    sweep.communicate(timeout=LIMIT)
+    t.are_alive([server, child])
+    t.config(defaults="grace = 1s")
+    t.reaped(server, child)
+
+
+@case
+def two_sweeps_at_once(t):
+    agent = t.agent()
+    servers = [t.server(agent) for _ in range(5)]
+    agent.end()
+    sweeps = [starts_sweep(t) for _ in range(3)]
+    said = [(sweep.communicate(timeout=LIMIT), sweep.returncode) for sweep in sweeps]
+    assert [code for _, code in said] == [0, 0, 0], said
+    assert all(server.has_ended() for server in servers), said
+
+
+@case
+def a_tree_that_ends_by_itself_before_the_sweep_is_no_failure(t):
+    server = orphan(t)
+    t.judged(server, "reap", "due")
+    server.end()
+    assert [act for act in t.sweep().json["actions"] if act["port"] == server.port] == []
+
+
 # A dry run and observe mode signal nobody
 
 
 def watched_leak(t):
-    """(server, helper, script): each notes every signal that comes, so none can come unseen."""
+    """(server, helper, script): each notes every signal that comes, so none can come unseen. The shell notes them when {} has ended."""
     agent = t.agent()
-    script, server = agent.script_actor("lr-server", "trap 'echo trapped' HUP INT QUIT TERM USR1 USR2 CONT\n{}\n:")
+    script, server = agent.script_actor("lr-server", f"trap 'echo trapped >>{t.folder}/trapped' HUP INT QUIT TERM USR1 USR2 CONT\n{{}} &\n"
+                                        "while :; do wait; done")
     server.listen(t.port())
     helper = server.spawn_actor("lr-helper")
     server.do("watch-signals"), helper.do("watch-signals")
@@ -172,6 +223,7 @@ def watched_leak(t):
 def nobody_was_signalled(t, server, helper, script):
     t.are_alive([server, helper, script])
     assert server.do("signals") == [] and helper.do("signals") == [], (server.do("signals"), helper.do("signals"))
+    assert not os.path.exists(t.folder + "/trapped"), "the script was signalled"
     assert server.inode in listening_inodes(server.port)
 
 
@@ -204,6 +256,7 @@ def the_same_for_real_signals_all(t):
     t.config(defaults="grace = 1s")
     server, helper, script = watched_leak(t)
     t.reaped(server, helper, script, signals=["TERM", "KILL"])
+    assert os.path.exists(t.folder + "/trapped")
 
 
 @case
@@ -223,8 +276,9 @@ def a_dry_run_is_no_stop_that_a_respawn_could_follow(t):
 def a_server_of_another_user_is_reaped_with_real_http(t):
     agent = t.agent()
     agent.do("setuid", NOBODY)
-    server = t.http_server(agent, text=f"cd / && exec 3>{{fifo}} && {PYTHON} -m http.server $PLAY_PORT --bind 127.0.0.1 >&3 2>&1 & echo pid $! >{{fifo}}"
-                           .replace("$PLAY_PORT", str(port := t.port())), port=port)
+    port = t.port()
+    command = f"cd / && exec 3>{{fifo}} && {PYTHON} -m http.server {port} --bind 127.0.0.1 >&3 2>&1 & echo pid $! >{{fifo}}"
+    server = t.http_server(agent, port, command)
     agent.end()
     row = t.listener(server)
     assert row["opener"]["uid"] == NOBODY and row["holders"][0]["uid"] == NOBODY, row

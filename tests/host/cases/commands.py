@@ -4,7 +4,7 @@ import json
 import os
 
 from lib import kernel
-from lib.case import NOBODY, SHIPPED, Skip, case, need_ipv6
+from lib.case import LISTENREAP, NOBODY, SHIPPED, Skip, case, need_ipv6
 from lib.play import listening_inodes
 
 NUMBER = (int, float)
@@ -15,7 +15,8 @@ LISTENER = {
     "connections": (int, type(None)), "verdict": str, "reason": str, "detail": str, "rule": (str, type(None)), "due_s": (*NUMBER, type(None)),
 }
 OPENER = {"pid": int, "comm": str, "argv": list, "uid": int, "alive": bool}
-HOLDER = {"pid": int, "start": int, "comm": str, "exe": str, "argv": list, "uid": int, "user": str, "cgroup": str}
+HOLDER = {"pid": int, "start": int, "comm": str, "exe": (str, type(None)), "argv": list, "uid": int, "user": str,
+          "cgroup": (str, type(None))}
 ANCHOR = {"pid": int, "comm": str, "kind": str, "alive": bool}
 ACTION = {"pid": int, "port": int, "rule": str, "outcome": str, "signals": list, "took_ms": NUMBER}
 
@@ -47,17 +48,19 @@ def json_has_the_contracts_shape(t):
         has_shape(row["opener"], OPENER)
         assert (row["due_s"] is None) == (row["verdict"] != "wait"), row
         for holder in row["holders"]:
-            has_shape(holder, {key: kind for key, kind in HOLDER.items() if key != "exe" or holder.get("exe") is not None})
+            has_shape(holder, HOLDER)  # what ends just now has neither exe nor cgroup
         if row["anchor"]:
             has_shape(row["anchor"], ANCHOR)
             assert row["anchor"]["kind"] in ("agent", "person", "supervisor", "manager", "other"), row
     row = t.listener(server)
     program = t.play.stand_in("lr-server")
-    assert row["opener"] == row["opener"] | {"pid": server.pid, "comm": "lr-server", "argv": [program, "one", "two words"], "uid": 0, "alive": True}, row
+    argv = [program, "one", "two words"]
+    assert row["opener"] == row["opener"] | {"pid": server.pid, "comm": "lr-server", "argv": argv, "uid": 0, "alive": True}, row
     (holder,) = row["holders"]
     start = int(open(f"/proc/{server.pid}/stat").read().rpartition(")")[2].split()[19])
-    assert holder == holder | {"pid": server.pid, "start": start, "comm": "lr-server", "exe": program, "argv": [program, "one", "two words"],
+    assert holder == holder | {"pid": server.pid, "start": start, "comm": "lr-server", "exe": program, "argv": argv,
                                "uid": 0, "user": "root"}, (holder, start)
+    assert holder["cgroup"].startswith("/"), holder
     assert row["netns"] == os.stat("/proc/self/ns/net").st_ino
     assert t.listener(owned)["orphaned_s"] is None
 
@@ -145,6 +148,27 @@ def table_is_aligned_and_says_why(t):
             assert len(bare) == 1 and str(server.port) in bare[0], bare
         assert heading.upper() == heading, heading
     assert t.run("status", "--port", 1).done().err == ""
+
+
+def on_a_terminal(t, *words, env=()):
+    """What it prints when stdout is a terminal."""
+    terminal = t.actor("lr-terminal").pty(LISTENREAP, *map(str, words), "--pin-dir", t.pin_dir, "--config", t.config_path, env=env)
+    text = ""
+    while True:
+        try:
+            data = os.read(terminal.master, 65536)
+        except OSError:  # EIO: nobody has the other end any more
+            return text
+        text += data.decode("utf-8", "replace")
+
+
+@case
+def table_has_colour_on_a_terminal_but_not_with_no_color(t):
+    server = leak(t)
+    text = on_a_terminal(t, "status", "--port", server.port)
+    assert "\x1b[" in text and str(server.port) in text, repr(text)
+    text = on_a_terminal(t, "status", "--port", server.port, env=["NO_COLOR=1"])
+    assert "\x1b" not in text and str(server.port) in text, repr(text)
 
 
 # explain

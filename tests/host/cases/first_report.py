@@ -44,7 +44,8 @@ def f01_python_http_server_by_the_shipped_rules(t):
 def f01_python2_simple_http_server_by_the_shipped_rules(t):
     t.shipped_config()
     agent = t.agent()
-    server = t.http_server(agent, text="python2 -m SimpleHTTPServer {port} >{fifo} 2>&1 & echo pid $! >{fifo}".replace("{port}", str(port := t.port())), port=port)
+    port = t.port()
+    server = t.http_server(agent, port, f"python2 -m SimpleHTTPServer {port} >{{fifo}} 2>&1 & echo pid $! >{{fifo}}")
     agent.end()
     t.reaped(server, rule="python-http-server")
 
@@ -145,10 +146,7 @@ def f05_three_that_differ_only_in_parentage(t):
     emulator, shell = t.terminal()
     port, fifo = t.port(), t.play.fifo()
     shell.type(f"nohup {PYTHON} -m http.server {port} --bind 127.0.0.1 >{fifo.path} 2>&1 & echo pid $! >{fifo.path}\n")
-    text = fifo.read_until(lambda text: "Serving HTTP" in text and "pid " in text.replace("pid \n", ""), "http.server")
-    operators = Process(text.split("pid ")[1].split()[0])
-    operators.port = port
-    t.find(operators)
+    operators = t.serving(fifo, port)
     leaked, owned = t.http_server(dead), t.http_server(live)
     shell.leave(), dead.end()
     assert read_text(f"/proc/{leaked.pid}/cmdline").count("\0") == read_text(f"/proc/{operators.pid}/cmdline").count("\0")
@@ -254,12 +252,10 @@ def f11_real_processes_and_whole_trees_are_ended(t):
     agent = t.agent()
     fifo = t.play.fifo()
     port = t.port()
-    script = t.play.file("tick.sh", f"cd {t.folder}\n{PYTHON} -m http.server {port} --bind 127.0.0.1 >{fifo.path} 2>&1 &\necho pid $! >{fifo.path}\nwait\n")
+    serve = f"{PYTHON} -m http.server {port} --bind 127.0.0.1 >{fifo.path} 2>&1 &\necho pid $! >{fifo.path}\nwait\n"
+    script = t.play.file("tick.sh", f"cd {t.folder}\n{serve}")
     outer = agent.spawn("sh", "-c", f"sh {script}; :")
-    text = fifo.read_until(lambda text: "Serving HTTP" in text and "pid " in text.replace("pid \n", ""), "http.server")
-    server = Process(text.split("pid ")[1].split()[0])
-    server.port = port
-    t.find(server)
+    server = t.serving(fifo, port)
     inner = Process(server.parent())
     agent.end()
     t.reaped(server, inner, outer)

@@ -59,10 +59,7 @@ def http_server_of_a_script_whose_parent_program_and_agent_ended_is_reaped(t):
 def http_server_in(t, shell):
     port, fifo = t.port(), t.play.fifo()
     shell.type(f"nohup {PYTHON} -m http.server {port} --bind 127.0.0.1 >{fifo.path} 2>&1 & echo pid $! >{fifo.path}\n")
-    text = fifo.read_until(lambda text: "Serving HTTP" in text and "pid " in text.replace("pid \n", ""), "http.server")
-    server = Process(text.split("pid ")[1].split()[0])
-    server.port = port
-    return t.find(server)
+    return t.serving(fifo, port)
 
 
 @case
@@ -101,10 +98,7 @@ def cron_runs(t, text):
     script = t.play.file("tick.sh", f"#!/bin/sh\n{text}\n".replace("{}", f"{PYTHON} -m http.server {port} --bind 127.0.0.1 >{fifo.path} 2>&1")
                          .replace("{fifo}", fifo.path), 0o755)
     shell = child.spawn("/bin/sh", "-c", script)
-    said = fifo.read_until(lambda text: "Serving HTTP" in text and "pid " in text.replace("pid \n", ""), "http.server")
-    server = Process(said.split("pid ")[1].split()[0])
-    server.port = port
-    return cron, child, shell, t.find(server)
+    return cron, child, shell, t.serving(fifo, port)
 
 
 @case
@@ -289,6 +283,57 @@ def the_whole_orphaned_tree_and_nothing_above_it(t):
     # What left the tree by a double fork is nobody's child any more: the host's now.
     assert detached.parent() == host.pid
     t.reaped(server, shell, helper, grandchild, alive=[host, sibling, detached])
+
+
+# A reloader: the parent binds, the child that multiprocessing spawns listens, and its argv no longer says what it is
+
+RELOADER = """
+import multiprocessing, os, signal, socket, sys
+
+def serve(listener, fifo):
+    listener.listen()
+    with open(fifo, "w") as ready:
+        ready.write(f"ready {os.getpid()}\\n")
+    signal.pause()
+
+if __name__ == "__main__":
+    listener = socket.socket()
+    listener.bind(("127.0.0.1", int(sys.argv[1])))
+    child = multiprocessing.get_context("spawn").Process(target=serve, args=(listener, sys.argv[2]))
+    child.start()
+    listener.close()
+    child.join()
+"""
+
+
+def reloads(t, agent):
+    """(the child that listens, its parent)"""
+    t.config(t.rule("reloader", "program = python3*", "script = lr-reloader.py"))
+    port, fifo = t.port(), t.play.fifo()
+    parent = agent.spawn(PYTHON, t.play.file("lr-reloader.py", RELOADER), port, fifo.path)
+    text = fifo.read_until(lambda text: "\n" in text, "the reloader's child")
+    child = Process(text.split()[1])
+    child.port = port
+    return t.find(child), parent
+
+
+@case
+def reloader_and_its_child_of_an_ended_agent_are_reaped(t):
+    agent = t.agent()
+    child, parent = reloads(t, agent)
+    t.judged(child, "spare", "anchor-alive", anchor__pid=agent.pid, rule="reloader")
+    agent.end()
+    t.reaped(child, parent)
+
+
+@case
+def reloaders_child_of_an_ended_agent_is_reaped_when_the_parent_was_killed(t):
+    agent = t.agent()
+    child, parent = reloads(t, agent)
+    parent.kill()
+    t.spared(child, "anchor-alive", agent, anchor__pid=agent.pid, rule="reloader")
+    agent.end()
+    t.reaped(child)
 
 
 # What only looks like one

@@ -343,9 +343,10 @@ def rule_keys_port_scope_env_born_of_anchor_script_with_without(t):
     server = t.server(agent, port=port, arguments=("serve", "--reload", "app"), env=["LR_MARK=yes"])
     agent.end()
     fitting = (f"port = {port}", f"port = {port}-{port}", "scope = loopback", "env = LR_MARK", "env = LR_MARK=y*", "born-of = lr-agent",
-               "anchor = agent", "with = --reload", "without = --other", "argv = serve", "argv = serve ...", "argv = serve --* app", "argv = ... app", "user = root", "user = 0")
-    not_fitting = (f"port = {port + 1}", "scope = exposed", "env = LR_OTHER", "env = LR_MARK=no", "born-of = lr-tool", "anchor = manager",
-                   "with = --other", "without = --reload", "argv = --reload ...", "argv = serve app", "argv = ser")
+               "anchor = agent", "with = --reload", "without = --other", "argv = serve", "argv = serve ...", "argv = serve --* app",
+               "argv = ... app", "user = root", "user = 0")
+    not_fitting = (f"port = {port + 1}", "scope = exposed", "env = LR_OTHER", "env = LR_MARK=no", "born-of = lr-tool",
+                   "anchor = manager", "with = --other", "without = --reload", "argv = --reload ...", "argv = serve app", "argv = ser")
     for line in not_fitting:
         t.config(t.rule("server", "program = lr-server", line))
         row = t.listener(server)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Every listening socket is seen once, with the right address, port, scope and age; nothing else is seen."""
 import errno
+import os
 
 from lib.case import case, need_ipv6, need_mptcp
-from lib.play import Refused, boot_time, pass_time_until
+from lib.play import Refused, boot_time, listening_inodes, pass_time_until, wait_readable
 
 
 def is_seen(t, server, address, scope="loopback", family="ipv4", protocol="tcp"):
@@ -219,6 +220,23 @@ def closed_listeners_are_shown_no_more(t):
     server = t.server(t.agent())
     assert len(t.status(server.port)) == 1
     server.do("close", server.fd)
+    assert t.status(server.port) == []
+
+
+@case
+def one_that_nobody_holds_is_not_shown_until_somebody_does(t):
+    """A descriptor in flight between two processes: no process has it."""
+    server = t.server(t.agent())
+    server.tell("give", server.fd)
+    wait_readable(server.connection, "the descriptor")
+    server.tell("exit")
+    server.wait_end()
+    assert server.inode in listening_inodes(server.port)
+    assert t.status(server.port) == []
+    server.hear("give")
+    (row,) = t.status(server.port)
+    assert [holder["pid"] for holder in row["holders"]] == [os.getpid()] and row["reason"] == "floor", row
+    os.close(server.came_along)
     assert t.status(server.port) == []
 
 

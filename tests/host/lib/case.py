@@ -2,13 +2,13 @@
 """A case: one situation, what listenreap must say about it, and what must have happened to it afterwards."""
 import json
 import os
-import random
+import re
 import shutil
 import socket
 import subprocess
 import sys
 
-from lib.play import LIMIT, Actor, Play, Process, listening_inodes, read_text
+from lib.play import LIMIT, Play, Process, listening_inodes, read_text
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 LISTENREAP = os.environ.get("LISTENREAP", TOP + "/.output/listenreap")
@@ -204,9 +204,14 @@ boot = {boot}
         port, fifo = port or self.port(), self.play.fifo()
         command = f"{program} -m http.server {port}" + (f" --bind {bind}" if bind else "")
         sh = parent.spawn("sh", "-c", (text or "{} >{fifo} 2>&1 & echo pid $! >{fifo}").replace("{}", command).replace("{fifo}", fifo.path))
-        text = fifo.read_until(lambda text: "Serving HTTP" in text and "pid " in text.replace("pid \n", ""), "http.server")
+        server = self.serving(fifo, port)
         sh.wait_end()
-        server = Process(text.split("pid ")[1].split()[0])
+        return server
+
+    def serving(self, fifo, port):
+        """The http.server whose pid a shell has said on the FIFO (`echo pid $!`), once it has said itself that it serves."""
+        text = fifo.read_until(lambda text: "Serving HTTP" in text and re.search(r"pid \d+\n", text), "http.server")
+        server = Process(re.search(r"pid (\d+)", text)[1])
         server.port = port
         return self.find(server)
 
@@ -228,14 +233,14 @@ boot = {boot}
 
     # listenreap
 
-    def run(self, *words, pin_dir=None, config=None, preexec=None, binary=LISTENREAP, limit=LIMIT, env=None):
+    def run(self, *words, pin_dir=None, config=None, preexec=None, limit=LIMIT, env=None):
         """As it is: no options of ours but where pins and config are."""
         options = [] if pin_dir is False else ["--pin-dir", pin_dir or self.pin_dir]
         options += [] if config is False else ["--config", config or self.config_path]
-        return self.run_bare(*words, *options, preexec=preexec, binary=binary, limit=limit, env=env)
+        return self.run_bare(*words, *options, preexec=preexec, limit=limit, env=env)
 
-    def run_bare(self, *words, preexec=None, binary=LISTENREAP, limit=LIMIT, env=None):
-        command = [binary, *map(str, words)]
+    def run_bare(self, *words, preexec=None, binary=None, limit=LIMIT, env=None):
+        command = [binary or LISTENREAP, *map(str, words)]
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=limit, preexec_fn=preexec,
                               env=dict(self.environment, **(env or {})))
         return Output(["listenreap", *command[1:]], done.returncode, done.stdout.decode("utf-8", "surrogateescape"),
@@ -342,7 +347,3 @@ def need_mptcp():
         socket.socket(socket.AF_INET, socket.SOCK_STREAM, 262).close()
     except OSError as error:
         raise Skip(f"no MPTCP in this kernel: {error}") from None
-
-
-__all__ = ["ACTOR", "LISTENREAP", "NOBODY", "PYTHON", "SHIPPED", "TOP", "Actor", "Case", "Process", "Skip", "case", "need_ipv6", "need_mptcp",
-           "random", "read_text"]

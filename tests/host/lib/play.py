@@ -159,7 +159,7 @@ class Actor(Process):
 
     def pty(self, *argv, env=()):
         """A program on a terminal of its own. Returns (process, master)."""
-        pid = self.do("pty", *env, argv[0], *argv)[0]
+        pid = self.do("pty", "-", *env, argv[0], *argv)[0]
         return Terminal(pid, self.came_along)
 
     # Sockets

@@ -294,26 +294,27 @@ static int do_exec_from_thread(char **words, int count, struct request *request,
 	return (int)(long)err;
 }
 
-/* PROGRAM ARGV0 [ARG...] on a terminal of its own; the master goes to the driver: closing it is hanging up. */
+/* OUT [NAME=VALUE...] PROGRAM ARGV0 [ARG...], as for run, on a terminal of its own; the master goes to the driver: closing it is hanging up. */
 static int do_pty(char **words, int count, struct request *request, struct reply *reply)
 {
 	struct winsize window = { .ws_row = 25, .ws_col = 200 };
-	int master;
-	pid_t pid = forkpty(&master, NULL, NULL, &window);
+	int ends[2], master, err = 0;
+	pid_t pid;
 
 	(void)count, (void)request;
-	if (pid == 0) {
-		sigset_t none;
-
-		sigemptyset(&none);
-		sigprocmask(SIG_SETMASK, &none, NULL);
-		while (*words && strchr(*words, '='))
-			putenv(*words++);
-		execvp(words[0], words + 1);
-		_exit(127);
-	}
-	if (pid < 0)
+	if (pipe2(ends, O_CLOEXEC) != 0)
 		return -errno;
+	pid = forkpty(&master, NULL, NULL, &window);
+	if (pid == 0) {
+		err = run(words);
+		_exit(write(ends[1], &err, sizeof(err)) == sizeof(err) ? 127 : 126);
+	}
+	close(ends[1]);
+	if (pid > 0 && read(ends[0], &err, sizeof(err)) != sizeof(err))
+		err = 0;
+	close(ends[0]);
+	if (pid < 0 || err < 0)
+		return pid < 0 ? -EAGAIN : err;
 	reply->fd = master;
 	return answer(reply, "ok %d", pid);
 }
@@ -373,12 +374,13 @@ static int do_stop(char **words, int count, struct request *request, struct repl
 	return 0;
 }
 
+/* Until that child has ended, or stopped. */
 static int do_wait(char **words, int count, struct request *request, struct reply *reply)
 {
 	int status;
 
 	(void)count, (void)request;
-	return waitpid((pid_t)number(words[0]), &status, 0) < 0 ? -errno : answer(reply, "ok %d", status);
+	return waitpid((pid_t)number(words[0]), &status, WUNTRACED) < 0 ? -errno : answer(reply, "ok %d", status);
 }
 
 static int do_setsid(char **words, int count, struct request *request, struct reply *reply)
@@ -762,7 +764,7 @@ static const struct command {
 	{ "listen", 2, do_listen },
 	{ "name", 1, do_name },
 	{ "on-term", 2, do_on_term },
-	{ "pty", 2, do_pty },
+	{ "pty", 3, do_pty },
 	{ "setenv", 1, do_setenv },
 	{ "setsid", 0, do_setsid },
 	{ "setuid", 1, do_setuid },
