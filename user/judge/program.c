@@ -88,9 +88,6 @@ bool span_matches(struct span span, const char *glob)
 
 	if (span.length == 0 || span.length >= sizeof(text))
 		return false;
-	/* Most globs begin with a letter and most names with another: a process meets some hundred of them. */
-	if (!strchr("*?[\\", glob[0]) && glob[0] != span.start[0])
-		return false;
 	memcpy(text, span.start, span.length);
 	text[span.length] = '\0';
 	return fnmatch(glob, text, 0) == 0;
@@ -313,6 +310,38 @@ static void identify_script(struct program *program, const struct argv *argv, co
 	}
 }
 
+static struct span facet_at(const struct program *program, int facet)
+{
+	switch (facet) {
+	case 0: return program->exe;
+	case 1: return program->argv0;
+	case 2: return program->comm;
+	case 3: return program->script;
+	case 4: return program->package;
+	case 5: return program->module;
+	default: return program->main;
+	}
+}
+
+/* Executable, argv[0] and comm are one name mostly: it is compared once. */
+static uint8_t distinct_facets(const struct program *program)
+{
+	uint8_t facets = 0;
+
+	for (int i = 0; i < 7; i++) {
+		struct span name = facet_at(program, i);
+		bool is_new = name.length > 0;
+
+		for (int j = 0; j < i && is_new; j++) {
+			struct span earlier = facet_at(program, j);
+
+			is_new = earlier.length != name.length || memcmp(earlier.start, name.start, name.length) != 0;
+		}
+		facets |= (uint8_t)(is_new << i);
+	}
+	return facets;
+}
+
 void program_identify(const char *exe, const char *comm, const struct argv *argv, struct program *ret)
 {
 	const char *argv0 = argv_next(argv, NULL);
@@ -335,7 +364,18 @@ void program_identify(const char *exe, const char *comm, const struct argv *argv
 		else if (!program.is_incomplete)
 			identify_script(&program, argv, grammar);
 	}
+	program.facets = distinct_facets(&program);
 	*ret = program;
+}
+
+size_t program_facets(const struct program *program, struct span ret[static 7])
+{
+	size_t count = 0;
+
+	for (int i = 0; i < 7; i++)
+		if (program->facets & 1u << i)
+			ret[count++] = facet_at(program, i);
+	return count;
 }
 
 const char *program_first_argument(const struct program *program, const struct argv *argv)

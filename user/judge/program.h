@@ -6,6 +6,7 @@
  */
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include "argv.h"
 
 enum interpreter {
@@ -29,6 +30,7 @@ struct program {
 	struct span package;		/* X or @scope/X of .../node_modules/X/... (the innermost node_modules), or of node_modules/.bin/X: X */
 	struct span module;		/* python -m MODULE / -mMODULE */
 	struct span main;		/* JVM: basename of -jar FILE or the main class */
+	uint8_t facets;			/* which of the seven names above are there and differ from those before */
 	bool is_incomplete;		/* argv was cut or missing before the parts above were all decided */
 	bool is_inline;			/* -c / -e / --eval code instead of a script, or the script comes from standard input */
 };
@@ -55,6 +57,9 @@ const char *program_script_argument(const struct program *program, const struct 
 
 /* Same program (design.md, Words): same executable and, for an interpreter, the same script, module, jar. Unknown: false. */
 bool program_is_same(const struct program *a, const struct program *b);
+
+/* The names by which lists and protections know a program, in the order of their bits; at most 7, as many as are given back. */
+size_t program_facets(const struct program *program, struct span ret[static 7]);
 
 /* Shell with neither -c (alone or inside -lc; -o, -O, --rcfile, --init-file take a word) nor a script: interactive if it has a terminal. */
 bool program_is_shell(const struct program *program);

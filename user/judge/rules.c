@@ -17,17 +17,25 @@ const char *const keeper_names[KEEPER_MAX] = {
 
 static bool globs_match(const struct globs *globs, struct span span)
 {
-	for (size_t i = 0; i < globs->count; i++)
-		if (span_matches(span, globs->items[i]))
+	/* Most globs begin with a letter and most names with another: a process meets some hundreds of them. */
+	for (size_t i = 0; i < globs->count && span.length > 0; i++) {
+		char first = globs->items[i][0];
+
+		if ((first == span.start[0] || first == '*' || first == '?' || first == '[' || first == '\\') && span_matches(span, globs->items[i]))
 			return true;
+	}
 	return false;
 }
 
 bool globs_name_program(const struct globs *globs, const struct program *program)
 {
-	return globs_match(globs, program->exe) || globs_match(globs, program->argv0) || globs_match(globs, program->comm) ||
-	       globs_match(globs, program->script) || globs_match(globs, program->package) || globs_match(globs, program->module) ||
-	       globs_match(globs, program->main);
+	struct span facets[7];
+	size_t count = program_facets(program, facets);
+
+	for (size_t i = 0; i < count; i++)
+		if (globs_match(globs, facets[i]))
+			return true;
+	return false;
 }
 
 /* Three values: what is not known stays not known unless the other side decides. */
