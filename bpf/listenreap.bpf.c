@@ -37,6 +37,14 @@ struct {
 	__type(value, struct listen_record);
 } listeners SEC(".maps");
 
+/* `listeners` of the layout that is replaced, where there is one: set by the loader. */
+struct {
+	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct listen_record);
+} old_listeners SEC(".maps");
+
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -662,8 +670,8 @@ int seed_links(struct bpf_iter__task *ctx)
 SEC("iter/task_file")
 int seed_listeners(struct bpf_iter__task_file *ctx)
 {
+	struct listen_record *record, *old;
 	struct file *file = ctx->file;
-	struct listen_record *record;
 	struct sock *sk;
 
 	if (!file)
@@ -672,9 +680,16 @@ int seed_listeners(struct bpf_iter__task_file *ctx)
 	if (!sk || sk->__sk_common.skc_state != TCP_LISTEN || bpf_sk_storage_get(&listeners, sk, NULL, 0))
 		return 0;
 	record = bpf_sk_storage_get(&listeners, sk, NULL, BPF_SK_STORAGE_GET_F_CREATE);
-	if (!record)
+	if (!record) {
 		count(COUNTER_STORAGE_FAILED);
-	else if (!record->opened_boot_ns)
+		return 0;
+	}
+	if (record->opened_boot_ns)
+		return 0;	/* the hook was faster */
+	old = bpf_sk_storage_get(&old_listeners, sk, NULL, 0);
+	if (old)
+		*record = *old;
+	else
 		record->opened_boot_ns = bpf_ktime_get_boot_ns();
 	return 0;
 }

@@ -143,6 +143,7 @@ enum tracking_hook { HOOK_TRACEPOINT = 1, HOOK_FEXIT = 2 };
 /* `meta`, one entry. */
 struct tracking_meta {
 	__u64 since_boot_ns;	/* every later fork, exec, exit and listen() was hooked */
+	__u64 since_real_s;	/* the same moment, seconds since the epoch by the clock of then */
 	__u32 layout;
 	__u32 hook;		/* enum tracking_hook */
 	char version[16];	/* of the program that loaded it */

@@ -75,7 +75,6 @@ int command_metrics(const struct invocation *invocation)
 	struct failure failure = { 0 };
 	struct judged judged = { 0 };
 	struct session session;
-	struct timespec now;
 	uint64_t started;
 	int code = session_open(invocation, false, &session);
 
@@ -85,12 +84,10 @@ int command_metrics(const struct invocation *invocation)
 	if (code == EXIT_DONE) {
 		uint64_t ended = clock_boot_ns();
 
-		clock_gettime(CLOCK_REALTIME, &now);
 		head("listenreap_build_info", "gauge", "Version of the program and hook of the tracking.");
 		printf("listenreap_build_info{version=\"%s\",hook=\"%s\"} 1\n", VERSION, judged.tracking.hook == HOOK_FEXIT ? "fexit" : "tracepoint");
 		head("listenreap_tracking_start_time_seconds", "gauge", "When tracking began, in seconds since the epoch.");
-		printf("listenreap_tracking_start_time_seconds %.3f\n",
-		       (double)now.tv_sec + (double)now.tv_nsec / 1e9 - (double)(ended - judged.tracking.since_boot_ns) / 1e9);
+		printf("listenreap_tracking_start_time_seconds %" PRIu64 "\n", judged.tracking.since_real_s);
 		print_listeners(&judged);
 		head("listenreap_reaps_total", "counter", "Holders of due listeners that were acted on, by rule and outcome, since tracking began.");
 		tracker_read_tallies(session.tracker, print_tally, NULL);

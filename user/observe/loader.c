@@ -287,7 +287,93 @@ static int restore_user_reads(struct bpf_program *program, struct bpf_prog_load_
 	return err;
 }
 
-static int open_skeleton(struct listenreap **ret)
+/* A map of another layout, if it is what ours is: type and sizes. -1: none. */
+static int open_old_map(const char *pin_dir, const char *name, struct bpf_map *ours)
+{
+	DIR *dir = opendir(pin_dir);
+	struct dirent *entry;
+	int found = -1;
+
+	while (dir && found < 0 && (entry = readdir(dir))) {
+		char path[PATH_MAX + 2 * PINS_NAME_SIZE], own[PINS_NAME_SIZE];
+		struct bpf_map_info info = { 0 };
+		__u32 size = sizeof(info);
+
+		pins_layout_name(own);
+		if (!is_layout_name(entry->d_name) || strcmp(entry->d_name, own) == 0 || strcmp(entry->d_name, PINS_LOADING) == 0)
+			continue;
+		snprintf(path, sizeof(path), "%s/%.16s/%s", pin_dir, entry->d_name, name);
+		found = bpf_obj_get(path);
+		if (found >= 0 && (bpf_obj_get_info_by_fd(found, &info, &size) < 0 || info.type != bpf_map__type(ours) ||
+				   info.key_size != bpf_map__key_size(ours) || info.value_size != bpf_map__value_size(ours))) {
+			close(found);
+			found = -1;
+		}
+	}
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
+static void reuse_old_listeners(struct listenreap *skeleton, const char *pin_dir)
+{
+	cleanup_fd int old = open_old_map(pin_dir, "listeners", skeleton->maps.listeners);
+
+	if (old >= 0)
+		bpf_map__reuse_fd(skeleton->maps.old_listeners, old);
+}
+
+/*
+ * Births of the layout that is replaced. Our hooks are on by now, and so are the old ones: who ends between the copy and the second look is
+ * marked by the old hook alone, and is taken over again.
+ */
+static void carry_births(struct listenreap *skeleton, const char *pin_dir)
+{
+	cleanup_fd int old = open_old_map(pin_dir, "births", skeleton->maps.births);
+	int births = bpf_map__fd(skeleton->maps.births);
+
+	for (int pass = 0; pass < 2 && old >= 0; pass++) {
+		struct process_id key, *after = NULL;
+
+		while (bpf_map_get_next_key(old, after, &key) == 0) {
+			struct birth birth, carried;
+
+			after = &key;
+			if (bpf_map_lookup_elem(old, &key, &birth) < 0)
+				continue;
+			if (pass == 0)
+				bpf_map_update_elem(births, &key, &birth, BPF_NOEXIST);
+			else if (birth.flags & BIRTH_ENDED && bpf_map_lookup_elem(births, &key, &carried) == 0 && !(carried.flags & BIRTH_ENDED))
+				bpf_map_update_elem(births, &key, &birth, BPF_EXIST);
+		}
+	}
+}
+
+/* What user space wrote: stops, tallies and keeps. */
+static void carry_own(const char *pin_dir, const char *name, struct bpf_map *ours)
+{
+	cleanup_fd int old = open_old_map(pin_dir, name, ours);
+	char key[128], value[128], *after = NULL;
+
+	if (old < 0 || bpf_map__key_size(ours) > sizeof(key) || bpf_map__value_size(ours) > sizeof(value))
+		return;
+	while (bpf_map_get_next_key(old, after, key) == 0) {
+		after = key;
+		if (bpf_map_lookup_elem(old, key, value) == 0)
+			bpf_map_update_elem(bpf_map__fd(ours), key, value, BPF_NOEXIST);
+	}
+}
+
+static void carry_over(struct listenreap *skeleton, const char *pin_dir)
+{
+	carry_births(skeleton, pin_dir);
+	carry_own(pin_dir, "stops", skeleton->maps.stops);
+	carry_own(pin_dir, "tallies", skeleton->maps.tallies);
+	carry_own(pin_dir, "keeps", skeleton->maps.keeps);
+}
+
+/* pin_dir (may be NULL): where an older layout may be, whose records on sockets are to be taken over. */
+static int open_skeleton(const char *pin_dir, struct listenreap **ret)
 {
 	LIBBPF_OPTS(libbpf_prog_handler_opts, handler, .prog_prepare_load_fn = restore_user_reads);
 	static int handler_id = -1;
@@ -306,12 +392,14 @@ static int open_skeleton(struct listenreap **ret)
 		listenreap__destroy(skeleton);
 		return err;
 	}
+	if (pin_dir)
+		reuse_old_listeners(skeleton, pin_dir);
 	*ret = skeleton;
 	return 0;
 }
 
 /* Loads it all, with the fexit program where this kernel takes it and without it where it does not: by trial, never by version. */
-static int load_skeleton(struct listenreap **ret)
+static int load_skeleton(const char *pin_dir, struct listenreap **ret)
 {
 	struct listenreap *skeleton;
 	int err = -EINVAL;
@@ -319,7 +407,7 @@ static int load_skeleton(struct listenreap **ret)
 	for (int with_fexit = 1; with_fexit >= 0; with_fexit--) {
 		struct bpf_link *link;
 
-		err = open_skeleton(&skeleton);
+		err = open_skeleton(pin_dir, &skeleton);
 		if (err < 0)
 			return err;
 		bpf_program__set_autoload(skeleton->progs.confirm_listen, with_fexit);
@@ -345,7 +433,7 @@ static bool loads_alone(const char *name)
 	cleanup_skeleton struct listenreap *skeleton = NULL;
 	struct bpf_program *program;
 
-	if (open_skeleton(&skeleton) < 0)
+	if (open_skeleton(NULL, &skeleton) < 0)
 		return false;
 	bpf_object__for_each_program(program, skeleton->obj)
 		bpf_program__set_autoload(program, strcmp(bpf_program__name(program), name) == 0);
@@ -470,7 +558,7 @@ static int attach(struct listenreap *skeleton, struct failure *ret_failure)
 }
 
 /* Enters what already lives. Hooks are on: what they wrote is never overwritten. */
-static int seed(struct listenreap *skeleton, struct failure *ret_failure)
+static int seed(struct listenreap *skeleton, const char *pin_dir, struct failure *ret_failure)
 {
 	struct timespec now;
 	struct tracking_meta meta = { .layout = LISTENREAP_LAYOUT, .hook = skeleton->links.confirm_listen ? HOOK_FEXIT : HOOK_TRACEPOINT };
@@ -478,8 +566,10 @@ static int seed(struct listenreap *skeleton, struct failure *ret_failure)
 	__u32 zero = 0;
 	int err = proc_open(&proc_fd);
 
-	if (err == 0)
+	if (err == 0) {
+		carry_over(skeleton, pin_dir);
 		err = run_iterator(skeleton->progs.seed_births);
+	}
 	if (err == 0)
 		err = run_iterator(skeleton->progs.seed_links);
 	if (err == 0)
@@ -488,6 +578,8 @@ static int seed(struct listenreap *skeleton, struct failure *ret_failure)
 		err = run_iterator(skeleton->progs.seed_listeners);
 	clock_gettime(CLOCK_BOOTTIME, &now);
 	meta.since_boot_ns = (__u64)now.tv_sec * 1000000000u + (__u64)now.tv_nsec;
+	clock_gettime(CLOCK_REALTIME, &now);
+	meta.since_real_s = (__u64)now.tv_sec;
 	snprintf(meta.version, sizeof(meta.version), "%s", VERSION);
 	if (err == 0 && bpf_map_update_elem(bpf_map__fd(skeleton->maps.meta), &zero, &meta, BPF_ANY) < 0)
 		err = -errno;
@@ -550,7 +642,7 @@ static int replace_pins(struct listenreap *skeleton, const char *pin_dir, int di
 		return failure_set(ret_failure, err, "cannot remove the incomplete pins in %s: %s", pin_dir, strerror(-err));
 	err = attach(skeleton, ret_failure);
 	if (err == 0)
-		err = seed(skeleton, ret_failure);
+		err = seed(skeleton, pin_dir, ret_failure);
 	if (err == 0)
 		err = pin(skeleton, pin_dir, dir_fd, ret_failure);
 	if (err == 0 && (err = remove_layouts(dir_fd, name)) < 0)
@@ -576,7 +668,7 @@ int tracker_load(const char *pin_dir, bool *ret_loaded, bool *ret_repaired, stru
 		return 0;
 	}
 	/* Everything that can be refused is tried before anything is made. */
-	err = load_skeleton(&skeleton);
+	err = load_skeleton(pin_dir, &skeleton);
 	if (err < 0)
 		return explain_refusal(err, ret_failure);
 	if (needs_mount && mount("bpf", BPFFS, "bpf", MS_NOSUID | MS_NODEV | MS_NOEXEC | MS_RELATIME, "mode=0700") < 0)

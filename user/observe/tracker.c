@@ -358,6 +358,7 @@ int tracker_read_status(struct tracker *tracker, struct tracking_status *ret, st
 	if (err < 0)
 		return failure_set(ret_failure, err, "cannot read the counters in %s: %s", tracker->dir, strerror(-err));
 	status.since_boot_ns = meta.since_boot_ns;
+	status.since_real_s = meta.since_real_s;
 	status.hook = (enum tracking_hook)meta.hook;
 	memcpy(status.version, meta.version, sizeof(status.version));
 	status.version[sizeof(status.version) - 1] = '\0';

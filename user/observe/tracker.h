@@ -43,7 +43,7 @@ int tracker_read_connections(struct tracker *tracker, int (*each)(const struct c
 int tracker_find_birth(struct tracker *tracker, struct process_id id, struct birth *ret);
 
 struct tracking_status {
-	uint64_t since_boot_ns;
+	uint64_t since_boot_ns, since_real_s;
 	enum tracking_hook hook;
 	char version[16];
 	uint64_t counters[COUNTER_MAX];

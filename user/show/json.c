@@ -225,16 +225,12 @@ void json_write(struct json_object *object, FILE *out)
 	json_object_put(object);
 }
 
-/* RFC 3339 of a moment since boot. */
-static void write_time(uint64_t boot_ns, char text[static 40])
+/* RFC 3339. */
+static void write_time(uint64_t real_s, char text[static 40])
 {
-	struct timespec now;
-	uint64_t now_boot = clock_boot_ns();
+	time_t seconds = (time_t)real_s;
 	struct tm moment;
-	time_t seconds;
 
-	clock_gettime(CLOCK_REALTIME, &now);
-	seconds = now.tv_sec - (time_t)((now_boot > boot_ns ? now_boot - boot_ns : 0) / NS_PER_SEC);
 	gmtime_r(&seconds, &moment);
 	strftime(text, 40, "%Y-%m-%dT%H:%M:%SZ", &moment);
 }
@@ -261,7 +257,7 @@ void status_print_json(const struct status_frame *frame, const struct status_row
 	char since[40];
 
 	/* Listener by listener: nothing is collected. */
-	write_time(tracking->since_boot_ns, since);
+	write_time(tracking->since_real_s, since);
 	fprintf(out, "{\"schema\":%d,\"version\":\"%s\",\"hook\":\"%s\",\"tracking_since\":\"%s\",\"dropped\":%" PRIu64 ",\"missed\":", SCHEMA, VERSION,
 		tracking->hook == HOOK_FEXIT ? "fexit" : "tracepoint", since,
 		tracking->counters[COUNTER_BIRTHS_FULL] + tracking->counters[COUNTER_STORAGE_FAILED]);

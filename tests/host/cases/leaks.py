@@ -364,7 +364,8 @@ def an_editor_on_a_file_with_that_name_is_never_touched(t):
     t.are_alive([editor])
 
 
-LISTENS = "import signal, socket, sys; s = socket.socket(); s.bind(('127.0.0.1', int(sys.argv[-1]))); s.listen(); open(sys.argv[-2], 'w').write('ready\\n'); signal.pause()"
+LISTENS = ("import signal, socket, sys; s = socket.socket(); s.bind(('127.0.0.1', int(sys.argv[-1]))); s.listen(); "
+           "open(sys.argv[-2], 'w').write('ready\\n'); signal.pause()")
 
 
 def python_listens(t, agent, *argv):

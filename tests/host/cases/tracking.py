@@ -57,9 +57,9 @@ def unload_of_what_was_never_loaded_is_fine(t):
 def two_loads_at_once(t):
     t.own_tracker(loaded=False)
     for _ in range(3):
-        loads = [subprocess.Popen([LISTENREAP, "load", "--pin-dir", t.pin_dir], env=t.environment, stderr=subprocess.PIPE) for _ in range(6)]
+        loads = [subprocess.Popen([LISTENREAP, "load", "--pin-dir", t.pin_dir], env=t.environment, stderr=subprocess.PIPE) for _ in range(12)]
         said = [(load.communicate(timeout=LIMIT)[1], load.returncode) for load in loads]
-        assert [code for _, code in said] == [0] * 6, said
+        assert [code for _, code in said] == [0] * 12, said
         agent = t.agent()
         server = t.server(agent)
         agent.end()

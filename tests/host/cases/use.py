@@ -243,8 +243,11 @@ def a_client_in_another_network_namespace_with_the_same_numbers_does_not_count(t
     there = t.actor("lr-other")
     there.do("unshare-net")
     there.listen(server.port)
-    there.connect(there)
-    there.accept()
+    for is_closed in (False, True):
+        theirs = there.connect(there)
+        ours = there.accept()
+        if is_closed:  # by the server's side first: a TIME_WAIT of that port, there
+            there.do("close", ours), there.do("drain", theirs), there.do("close", theirs)
     t.reaped(server, alive=[there])
 
 
