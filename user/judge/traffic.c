@@ -19,6 +19,14 @@ static bool is_other_end(const struct connection *peer, const struct connection 
 	       addr_equal(&peer->local, &connection->remote) && addr_equal(&peer->remote, &connection->local);
 }
 
+/* Not one that asks for an environment: that is read of holders only. */
+static bool is_reaping_rule(const struct world *world, const struct rule *rule, int process)
+{
+	return rule->action == RULE_KILL && rule->env_count == 0 && (rule->matcher.program.count > 0 || rule_names_server(rule)) &&
+	       (rule->born_of.count == 0 || lineage_is_born_of(world, process, &rule->born_of)) &&
+	       lineage_fits_rule(world, rule, process) == MATCH_YES;
+}
+
 /*
  * Left by the same ended owner and itself to be reaped: an automation browser and the server it was started for must not keep
  * each other alive. A browser's connections are its network process's, so its birth ancestors below the anchor are asked too.
@@ -35,8 +43,7 @@ static bool is_leftover(struct world *world, const struct ruleset *ruleset, int 
 		for (size_t rule = 0; rule < ruleset->rule_count; rule++) {
 			struct walk own;
 
-			if (ruleset->rules[rule].action != RULE_KILL || !rule_names_server(&ruleset->rules[rule]) ||
-			    lineage_fits_rule(world, &ruleset->rules[rule], subject) != MATCH_YES)
+			if (!is_reaping_rule(world, &ruleset->rules[rule], subject))
 				continue;
 			lineage_walk(world, ruleset, subject, (int)rule, &own, NULL, 0, NULL);
 			if (own.lineage == LINEAGE_ORPHAN && own.anchor == walk->anchor)
