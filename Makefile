@@ -35,7 +35,7 @@ OBSERVE := anchors arena config config_key failure gather loader observation pid
 ACT := reaper
 SHOW := explain json log notify status text
 COMMAND := check doctor explain keep metrics run status sweep tracking watch
-UNIT := cgroup config lineage policy shipped world
+UNIT := addr cgroup config duration lineage policy proc program rules shipped text world
 
 JUDGE_OBJECTS := $(JUDGE:%=user/judge/%.o)
 PRODUCT_OBJECTS := $(JUDGE_OBJECTS) $(OBSERVE:%=user/observe/%.o) $(ACT:%=user/act/%.o) $(SHOW:%=user/show/%.o)
