@@ -21,10 +21,9 @@ int command_doctor(const struct invocation *invocation)
 	struct visit visit = { 0 };
 	struct utsname host;
 
-	(void)invocation;
 	if (uname(&host) == 0)
 		printf("%-8s %s %s %s\n", "kernel", host.sysname, host.release, host.machine);
-	if (tracker_probe(print_probe, &visit) < 0)
+	if (tracker_probe(invocation->pin_dir, print_probe, &visit) < 0)
 		return EXIT_FAILED;
 	return visit.is_blind ? EXIT_BLIND : EXIT_DONE;
 }

@@ -143,7 +143,7 @@ static bool is_loaded(const char *pin_dir)
 
 static int refuse_read_only(const char *path, struct failure *ret_failure)
 {
-	return failure_set(ret_failure, -EOPNOTSUPP, "the bpf filesystem at %s is mounted read-only: mount -o remount,rw it", path);
+	return failure_set(ret_failure, -EOPNOTSUPP, "cannot pin in %s: its bpf filesystem is mounted read-only; mount -o remount,rw it", path);
 }
 
 /* 1: the bpf filesystem must be mounted first. */
@@ -165,7 +165,7 @@ static int check_pin_dir(const char *pin_dir, struct failure *ret_failure)
 			return is_read_only(pin_dir) && !is_loaded(pin_dir) ? refuse_read_only(pin_dir, ret_failure) : 0;
 		}
 	} else if (is_bpffs(parent)) {
-		return is_read_only(parent) ? refuse_read_only(parent, ret_failure) : 0;
+		return is_read_only(parent) ? refuse_read_only(pin_dir, ret_failure) : 0;
 	}
 	if (is_below(pin_dir, BPFFS) && !is_bpffs(BPFFS)) {
 		if (access(BPFFS, F_OK) < 0)
@@ -727,8 +727,10 @@ static void tell(void (*each)(const struct tracker_probe *, void *), void *arg, 
 	each(&probe, arg);
 }
 
-int tracker_probe(void (*each)(const struct tracker_probe *, void *), void *arg)
+int tracker_probe(const char *pin_dir, void (*each)(const struct tracker_probe *, void *), void *arg)
 {
+	char parent[PATH_MAX];
+
 	struct failure failure;
 	bool may_load = has_capability(CAP_SYS_ADMIN) || (has_capability(CAP_BPF) && has_capability(CAP_PERFMON));
 
@@ -739,9 +741,15 @@ int tracker_probe(void (*each)(const struct tracker_probe *, void *), void *arg)
 	tell(each, arg, "CAP_KILL", true, has_capability(CAP_KILL), "run as root: what is due cannot be signalled");
 	tell(each, arg, "CAP_SYS_PTRACE", true, has_capability(CAP_SYS_PTRACE), "run as root: other users' environments cannot be read");
 	tell(each, arg, "type information (BTF)", true, has_btf(), "use a kernel with CONFIG_DEBUG_INFO_BTF=y");
-	tell(each, arg, "bpf filesystem at " BPFFS, false, is_bpffs(BPFFS), "`listenreap load` mounts it as root, or: mount -t bpf bpf " BPFFS);
-	if (is_bpffs(BPFFS))
-		tell(each, arg, "bpf filesystem is writable", true, !is_read_only(BPFFS), "mount -o remount,rw " BPFFS);
+	/* The one that the pins go to: below /sys/fs/bpf, load mounts it. */
+	parent_of(pin_dir, parent);
+	if (is_bpffs(pin_dir) || is_bpffs(parent))
+		tell(each, arg, "bpf filesystem is writable", true, !is_read_only(is_bpffs(pin_dir) ? pin_dir : parent),
+		     "it is mounted read-only: mount -o remount,rw it");
+	else if (is_below(pin_dir, BPFFS))
+		tell(each, arg, "bpf filesystem at " BPFFS, false, false, "`listenreap load` mounts it as root, or: mount -t bpf bpf " BPFFS);
+	else
+		tell(each, arg, "bpf filesystem", true, false, "--pin-dir is not on one: mount -t bpf bpf DIR");
 	tell(each, arg, "pidfds", true, syscall(SYS_pidfd_send_signal, -1, 0, NULL, 0) < 0 && errno != ENOSYS, "use Linux 5.3 or newer");
 	for (size_t i = 0; i < ABILITY_COUNT; i++) {
 		char name[64];

@@ -207,6 +207,9 @@ static int check_pins(struct tracker *tracker, const char *pin_dir, struct failu
 	}
 	if (find(tracker, PIN_META, &zero, &meta) < 0 || meta.layout != LISTENREAP_LAYOUT)
 		return failure_set(ret_failure, -EBADMSG, "the pins in %s were never finished: run `listenreap load` to repair them", pin_dir);
+	if (meta.hook == HOOK_FEXIT && faccessat(tracker->dir_fd, pin_names[PIN_CONFIRM_LISTEN], F_OK, AT_SYMLINK_NOFOLLOW) < 0)
+		return failure_set(ret_failure, -EBADMSG, "the pins in %s are incomplete (no %s): run `listenreap load` to repair them", pin_dir,
+				   pin_names[PIN_CONFIRM_LISTEN]);
 	return 0;
 }
 

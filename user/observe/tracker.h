@@ -72,11 +72,11 @@ int tracker_drain(struct tracker *tracker);
  */
 int tracker_lock_run(struct tracker *tracker, ino_t *ret_inode);
 
-/* doctor: tries each thing on its own, changes nothing. One call of each for every line. */
+/* doctor: tries each thing on its own, changes nothing. One call of each for every line. pin_dir: where pins would go. */
 struct tracker_probe {
 	const char *name;	/* "typed tracepoints", "fexit trampolines", ... */
 	bool is_required;
 	bool is_ok;
 	char remedy[256];	/* what to do, empty when ok */
 };
-int tracker_probe(void (*each)(const struct tracker_probe *, void *), void *arg);
+int tracker_probe(const char *pin_dir, void (*each)(const struct tracker_probe *, void *), void *arg);
