@@ -541,35 +541,18 @@ static void write_connection(struct seq_file *seq, struct connection_record *out
 	bpf_seq_write(seq, out, sizeof(*out));
 }
 
-/* Since 6.2; no helper gives an mptcp_sock to a tracing program. */
-extern void *bpf_rdonly_cast(const void *object, __u32 btf_id) __ksym __weak;
-
 /*
- * Head of the queue in which accepted connections wait. An MPTCP listener's is its first subflow's; before 6.2 that cannot be reached, and
- * only connections that the server has taken are seen.
+ * Accepted connections wait in the listener's own queue. An MPTCP listener's is its first subflow's, which no helper reaches from a tracing
+ * program (a cast is a kfunc since 6.2, and resolving that needs CAP_SYS_ADMIN before): user space finds those in /proc/PID/net/tcp.
  */
-static struct request_sock *queue_of(struct sock *sk)
-{
-	struct mptcp_sock *mptcp;
-	struct tcp_sock *tcp;
-
-	if (sk->sk_protocol == IPPROTO_TCP) {
-		tcp = bpf_skc_to_tcp_sock(sk);
-		return tcp ? tcp->inet_conn.icsk_accept_queue.rskq_accept_head : NULL;
-	}
-	if (!bpf_rdonly_cast || !bpf_core_type_exists(struct mptcp_sock))
-		return NULL;
-	mptcp = bpf_rdonly_cast(sk, bpf_core_type_id_kernel(struct mptcp_sock));
-	if (!mptcp->first)
-		return NULL;
-	tcp = bpf_rdonly_cast(mptcp->first, bpf_core_type_id_kernel(struct tcp_sock));
-	return tcp->inet_conn.icsk_accept_queue.rskq_accept_head;
-}
-
 static void write_queue(struct seq_file *seq, struct connection_record *out, struct sock *sk)
 {
-	struct request_sock *request = queue_of(sk);
+	struct tcp_sock *tcp = sk->sk_protocol == IPPROTO_TCP ? bpf_skc_to_tcp_sock(sk) : NULL;
+	struct request_sock *request;
 
+	if (!tcp)
+		return;
+	request = tcp->inet_conn.icsk_accept_queue.rskq_accept_head;
 	for (int i = 0; i < QUEUE_MAX && request; i++) {
 		struct sock *waiting = request->sk;
 

@@ -211,10 +211,6 @@ struct tcp_sock {
 	struct inet_connection_sock inet_conn;
 };
 
-struct mptcp_sock {
-	struct sock *first;
-};
-
 struct seq_file;
 
 struct bpf_iter_meta {

@@ -46,22 +46,28 @@ Test(proc, stat_lines)
 
 Test(proc, tcp_lines)
 {
-	struct address address;
-	unsigned state;
-	uint16_t port;
+	static const char v6[] = "  12: 00000000000000000000000001000000:0050 00000000000000000000000001000000:C350 01 00000000:00000000 00:00000000 00000000"
+				 "  1000        0 4711 1 0000000000000000 20 4 30 10 -1";
+	struct proc_tcp tcp;
 
-	cr_assert_eq(proc_parse_tcp_line("   0: 0100007F:1F90 0100007F:C350 06 00000000:00000000 03:00000176 00000000", false, &address, &port, &state), 0);
-	cr_expect_eq(port, 8080);
-	cr_expect_eq(state, 6);
-	cr_expect_eq(address.bytes[0], 127);
-	cr_expect_eq(address.bytes[3], 1);
-	cr_assert_eq(proc_parse_tcp_line("  12: 00000000000000000000000001000000:0050 00000000000000000000000001000000:C350 01 0:0", true, &address, &port, &state), 0);
-	cr_expect_eq(address.bytes[15], 1);
-	cr_expect_eq(port, 80);
-	cr_expect_eq(proc_parse_tcp_line("", false, &address, &port, &state), -EBADMSG);
-	cr_expect_eq(proc_parse_tcp_line("0: 0100007F", false, &address, &port, &state), -EBADMSG);
-	cr_expect_eq(proc_parse_tcp_line("0: 0100007G:1F90 0100007F:C350 06", false, &address, &port, &state), -EBADMSG);
-	cr_expect_eq(proc_parse_tcp_line("0: 0100007F:1F90 0100007F:C350 06", true, &address, &port, &state), -EBADMSG);
+	cr_assert_eq(proc_parse_tcp_line("   0: 0100007F:1F90 0200007F:C350 06 00000000:00000000 03:00000176 00000000     0        0 0 3 0000000000000000",
+					 false, &tcp), 0);
+	cr_expect_eq(tcp.local_port, 8080);
+	cr_expect_eq(tcp.remote_port, 50000);
+	cr_expect_eq(tcp.state, PROC_TCP_TIME_WAIT);
+	cr_expect_eq(tcp.local.bytes[0], 127);
+	cr_expect_eq(tcp.local.bytes[3], 1);
+	cr_expect_eq(tcp.remote.bytes[3], 2);
+	cr_expect_eq(tcp.inode, 0);
+	cr_assert_eq(proc_parse_tcp_line(v6, true, &tcp), 0);
+	cr_expect_eq(tcp.local.bytes[15], 1);
+	cr_expect_eq(tcp.local_port, 80);
+	cr_expect_eq(tcp.inode, 4711);
+	cr_expect_eq(proc_parse_tcp_line("", false, &tcp), -EBADMSG);
+	cr_expect_eq(proc_parse_tcp_line("0: 0100007F", false, &tcp), -EBADMSG);
+	cr_expect_eq(proc_parse_tcp_line("0: 0100007G:1F90 0100007F:C350 06 0:0 0:0 0 0 0 0", false, &tcp), -EBADMSG);
+	cr_expect_eq(proc_parse_tcp_line("0: 0100007F:1F90 0100007F:C350 06 0:0 0:0 0 0 0 0", true, &tcp), -EBADMSG);
+	cr_expect_eq(proc_parse_tcp_line("0: 0100007F:1F90 0100007F:C350 06", false, &tcp), -EBADMSG);
 }
 
 Test(proc, itself)

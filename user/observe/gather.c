@@ -5,6 +5,8 @@
 #include "observed.h"
 #include "proc.h"
 
+#define PROTOCOL_MPTCP 262	/* IPPROTO_MPTCP */
+
 /* What was read from /proc moves into the arena; NULL: no memory. */
 static char *adopt(struct observation *observation, char *bytes, size_t length)
 {
@@ -316,30 +318,61 @@ static int take_connection(const struct connection_record *record, void *arg)
 	return err;
 }
 
-struct left_in {
+struct in_namespace {
 	struct ports *ports;
 	uint32_t netns;
 };
 
-static int take_time_wait(const struct address *local, uint16_t local_port, void *arg)
+static int take_time_wait(struct observation *observation, const struct proc_tcp *tcp, uint32_t netns)
 {
-	const struct left_in *in = arg;
-	struct observation *observation = in->ports->observation;
 	struct world *world = &observation->world;
-	int err;
+	int err = observed_grow((void **)&world->time_waits, world->time_wait_count, &observation->time_wait_room, sizeof(*world->time_waits));
 
-	if (!has_port(in->ports, local_port))
-		return 0;
-	err = observed_grow((void **)&world->time_waits, world->time_wait_count, &observation->time_wait_room, sizeof(*world->time_waits));
 	if (err == 0)
-		world->time_waits[world->time_wait_count++] = (struct time_wait){ in->netns, *local, local_port };
+		world->time_waits[world->time_wait_count++] = (struct time_wait){ netns, tcp->local, tcp->local_port };
 	return err;
 }
 
-/* Somebody who lives in that network namespace: its /proc/PID/net shows it. */
-static int read_time_waits_of(struct observation *observation, struct ports *ports, uint32_t netns)
+/* Which of several MPTCP twins has it in its queue cannot be told: it counts for each. */
+static int take_queued(struct observation *observation, const struct proc_tcp *tcp, uint32_t netns)
 {
-	struct left_in in = { ports, netns };
+	struct world *world = &observation->world;
+
+	for (int i = 0; i < world->listener_count; i++) {
+		const struct listener *listener = &world->listeners[i];
+		int err;
+
+		if (listener->protocol != PROTOCOL_MPTCP || listener->netns != netns || listener->port != tcp->local_port ||
+		    !addr_accepts(&listener->address, listener->is_v6only, &tcp->local))
+			continue;
+		err = observed_grow((void **)&world->connections, world->connection_count, &observation->connection_room, sizeof(*world->connections));
+		if (err < 0)
+			return err;
+		world->connections[world->connection_count++] = (struct connection){
+			.holder = NONE, .queue = i, .netns = netns, .local = tcp->local, .remote = tcp->remote, .local_port = tcp->local_port,
+			.remote_port = tcp->remote_port,
+		};
+	}
+	return 0;
+}
+
+static int take_tcp(const struct proc_tcp *tcp, void *arg)
+{
+	const struct in_namespace *in = arg;
+
+	if (!has_port(in->ports, tcp->local_port))
+		return 0;
+	if (tcp->state == PROC_TCP_TIME_WAIT)
+		return take_time_wait(in->ports->observation, tcp, in->netns);
+	if (tcp->state == PROC_TCP_ESTABLISHED && tcp->inode == 0)
+		return take_queued(in->ports->observation, tcp, in->netns);
+	return 0;
+}
+
+/* Somebody who lives in that network namespace: its /proc/PID/net shows it. */
+static int read_tcp_of(struct observation *observation, struct ports *ports, uint32_t netns)
+{
+	struct in_namespace in = { ports, netns };
 	struct world *world = &observation->world;
 	uint32_t pidns, found;
 
@@ -349,7 +382,7 @@ static int read_time_waits_of(struct observation *observation, struct ports *por
 		if (i >= 0 && world->listeners[world->holders[i].listener].netns != netns)
 			continue;
 		if (proc_read_namespaces(observation->proc_fd, pid, &pidns, &found) == 0 && found == netns)
-			return proc_read_time_waits(observation->proc_fd, pid, take_time_wait, &in);
+			return proc_read_tcp(observation->proc_fd, pid, take_tcp, &in);
 	}
 	return -ENOENT;
 }
@@ -366,7 +399,7 @@ static int gather_connections(struct observation *observation, const struct need
 		ports.bits[world->listeners[i].port / 8] |= (uint8_t)(1u << world->listeners[i].port % 8);
 	err = tracker_read_connections(observation->tracker, take_connection, &ports, &failure);
 	if (err == 0)
-		err = read_time_waits_of(observation, &ports, world->host_netns);
+		err = read_tcp_of(observation, &ports, world->host_netns);
 	for (int i = 0; i < world->listener_count && err == 0; i++) {
 		uint32_t netns = world->listeners[i].netns;
 		bool is_first = netns != world->host_netns;
@@ -377,7 +410,7 @@ static int gather_connections(struct observation *observation, const struct need
 		if (!is_first)
 			continue;
 		/* A namespace that nobody lives in is not worth the others' verdicts. */
-		other = read_time_waits_of(observation, &ports, netns);
+		other = read_tcp_of(observation, &ports, netns);
 		if (other < 0 && netns == asked)
 			err = other;
 	}

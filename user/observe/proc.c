@@ -15,7 +15,6 @@
 
 /* argv and environ are the process's to choose; beyond this we say that we could not read it. */
 #define FILE_LIMIT (8u << 20)
-#define TCP_TIME_WAIT 6		/* include/net/tcp_states.h */
 
 static void close_fd(int *fd)
 {
@@ -305,40 +304,59 @@ int proc_read_ids(int proc_fd, pid_t pid, struct proc_ids *ret)
 	return err;
 }
 
-/* The words of an address are printed in host order (net/ipv4/tcp_ipv4.c, get_tcp4_sock; net/ipv6/tcp_ipv6.c). */
-int proc_parse_tcp_line(const char *line, bool is_v6, struct address *ret_local, uint16_t *ret_port, unsigned *ret_state)
+/* "0100007F:1F90": the words of an address are printed in host order (net/ipv4/tcp_ipv4.c, get_tcp4_sock; net/ipv6/tcp_ipv6.c). */
+static int parse_endpoint(const char **text, bool is_v6, struct address *ret, uint16_t *ret_port)
 {
 	struct address address = { .family = is_v6 ? AF_INET6 : AF_INET };
-	const char *at = strchr(line, ':');
-	unsigned port, state;
-	int used = 0;
+	const char *at = *text;
+	char *end;
 
-	if (!at)
-		return -EBADMSG;
-	for (at++; *at == ' '; at++)
-		;
+	while (*at == ' ')
+		at++;
 	for (int word = 0; word < (is_v6 ? 4 : 1); word++, at += 8) {
 		char hex[9] = "";
 		uint32_t value;
-		char *end;
 
 		strncpy(hex, at, 8);
-		if (strlen(hex) != 8)
-			return -EBADMSG;
 		value = (uint32_t)strtoul(hex, &end, 16);
-		if (end != hex + 8)
+		if (strlen(hex) != 8 || end != hex + 8)
 			return -EBADMSG;
 		memcpy(address.bytes + word * 4, &value, sizeof(value));
 	}
-	if (sscanf(at, ":%4X %*[0-9A-Fa-f]:%*4X %2X%n", &port, &state, &used) != 2 || used == 0)
+	if (*at != ':')
 		return -EBADMSG;
-	*ret_local = address;
-	*ret_port = (uint16_t)port;
-	*ret_state = state;
+	*ret_port = (uint16_t)strtoul(at + 1, &end, 16);
+	if (end != at + 5)
+		return -EBADMSG;
+	*ret = address;
+	*text = end;
 	return 0;
 }
 
-static int read_tcp(int proc_fd, pid_t pid, bool is_v6, int (*each)(const struct address *, uint16_t, void *), void *arg)
+int proc_parse_tcp_line(const char *line, bool is_v6, struct proc_tcp *ret)
+{
+	const char *at = strchr(line, ':');
+	struct proc_tcp tcp = { 0 };
+	unsigned long long inode;
+	int err;
+
+	if (!at)
+		return -EBADMSG;
+	at++;
+	err = parse_endpoint(&at, is_v6, &tcp.local, &tcp.local_port);
+	if (err == 0)
+		err = parse_endpoint(&at, is_v6, &tcp.remote, &tcp.remote_port);
+	if (err < 0)
+		return err;
+	/* st tx_queue:rx_queue tr:tm->when retrnsmt uid timeout inode (proc_net_tcp.txt) */
+	if (sscanf(at, "%2X %*8X:%*8X %*2X:%*X %*X %*d %*d %llu", &tcp.state, &inode) != 2)
+		return -EBADMSG;
+	tcp.inode = inode;
+	*ret = tcp;
+	return 0;
+}
+
+static int read_tcp(int proc_fd, pid_t pid, bool is_v6, int (*each)(const struct proc_tcp *, void *), void *arg)
 {
 	char path[64], line[512];
 	FILE *file;
@@ -357,13 +375,11 @@ static int read_tcp(int proc_fd, pid_t pid, bool is_v6, int (*each)(const struct
 	if (!fgets(line, sizeof(line), file))
 		err = ferror(file) ? -EIO : -ESRCH;
 	while (err == 0 && fgets(line, sizeof(line), file)) {
-		struct address local;
-		unsigned state;
-		uint16_t port;
+		struct proc_tcp tcp;
 
-		err = proc_parse_tcp_line(line, is_v6, &local, &port, &state);
-		if (err == 0 && state == TCP_TIME_WAIT)
-			err = each(&local, port, arg);
+		err = proc_parse_tcp_line(line, is_v6, &tcp);
+		if (err == 0)
+			err = each(&tcp, arg);
 	}
 	if (err == 0 && ferror(file))
 		err = -EIO;
@@ -371,7 +387,7 @@ static int read_tcp(int proc_fd, pid_t pid, bool is_v6, int (*each)(const struct
 	return err;
 }
 
-int proc_read_time_waits(int proc_fd, pid_t pid, int (*each)(const struct address *local, uint16_t local_port, void *arg), void *arg)
+int proc_read_tcp(int proc_fd, pid_t pid, int (*each)(const struct proc_tcp *, void *arg), void *arg)
 {
 	int err = read_tcp(proc_fd, pid, false, each, arg);
 

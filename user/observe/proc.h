@@ -40,9 +40,18 @@ int proc_read_ids(int proc_fd, pid_t pid, struct proc_ids *ret);	/* /proc/PID/st
 /* Facts of a process whose leader has exited are read through a live thread: its tid, or pid itself. */
 int proc_live_thread(int proc_fd, pid_t pid, pid_t *ret_tid);
 
-/* TIME_WAIT entries of the network namespace that pid lives in (/proc/PID/net/tcp and tcp6). each returns 0 to go on. */
-int proc_read_time_waits(int proc_fd, pid_t pid, int (*each)(const struct address *local, uint16_t local_port, void *arg), void *arg);
-int proc_parse_tcp_line(const char *line, bool is_v6, struct address *ret_local, uint16_t *ret_port, unsigned *ret_state);
+/* One line of /proc/net/tcp or tcp6. */
+struct proc_tcp {
+	struct address local, remote;
+	uint16_t local_port, remote_port;
+	unsigned state;			/* include/net/tcp_states.h */
+	uint64_t inode;			/* 0: no socket yet (it waits in an accept queue), or no more (TIME_WAIT) */
+};
+#define PROC_TCP_ESTABLISHED 1
+#define PROC_TCP_TIME_WAIT 6
+/* Every TCP socket of the network namespace that pid lives in (/proc/PID/net/tcp and tcp6). each returns 0 to go on. */
+int proc_read_tcp(int proc_fd, pid_t pid, int (*each)(const struct proc_tcp *, void *arg), void *arg);
+int proc_parse_tcp_line(const char *line, bool is_v6, struct proc_tcp *ret);
 
 /* Who holds an flock(2) on this inode (/proc/locks); -ENOENT: nobody that is shown. */
 int proc_find_lock_owner(int proc_fd, ino_t inode, pid_t *ret);

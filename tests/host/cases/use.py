@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """In use: who is connected, and for whom that counts. The server is an orphan and due in every case but for its clients."""
-from lib.case import PYTHON, case, need_ipv6
+from lib.case import PYTHON, case, need_ipv6, need_mptcp
 from lib.play import boot_time, pass_time_until
 
 
@@ -261,3 +261,14 @@ def a_remote_like_peer_that_nobody_holds_counts(t):
     ours = server.accept()
     t.spared(server, "in-use")
     server.do("close", ours)
+
+
+@case
+def a_client_that_waits_in_an_mptcp_queue_spares(t):
+    need_mptcp()
+    agent = t.agent()
+    server = t.server(agent, options=("mptcp",))
+    client = t.actor("lr-client")
+    client.connect(server)
+    agent.end()
+    t.spared(server, "in-use", connections=1)
