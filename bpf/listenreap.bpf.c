@@ -27,8 +27,8 @@ char LICENSE[] SEC("license") = "GPL";
 #define BIRTHS_MAX 262144
 /* Ended ancestors that one exit forgets; what is left over is counted and forgotten by the next load. */
 #define CASCADE_MAX 512
-/* Connections shown of one accept queue. */
-#define QUEUE_MAX 256
+/* Connections shown of one accept queue; the verifier walks each, and 256 of them were most of the time that load takes. */
+#define QUEUE_MAX 32
 
 struct {
 	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
@@ -559,6 +559,17 @@ static void write_queue(struct seq_file *seq, struct connection_record *out, str
 		if (waiting && waiting->__sk_common.skc_state == TCP_ESTABLISHED)
 			write_connection(seq, out, waiting);
 		request = request->dl_next;
+	}
+	/* More than are shown: the rest is one whose other end nobody holds, and counts. */
+	if (request) {
+		out->netns = sk->__sk_common.skc_net.net->ns.inum;
+		copy_local(out->local, sk);
+		out->local_port = out->remote_port = sk->__sk_common.skc_num;
+		out->family = sk->__sk_common.skc_family;
+		out->protocol = sk->sk_protocol;
+		for (int i = 0; i < 16; i++)
+			out->remote[i] = 0;
+		bpf_seq_write(seq, out, sizeof(*out));
 	}
 }
 

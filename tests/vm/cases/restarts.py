@@ -49,13 +49,16 @@ class Opener:
 
     def all_are_witnessed(self, opened):
         asked = boot_time()
-        status = self.t.status()
+        shown = self.t.run("status", "--json").done().json
+        status = shown["listeners"]
         rows = {row["inode"]: row for row in status if row["opener"] and row["opener"]["pid"] == self.popen.pid}
         lost = [inode for inode in opened if inode not in rows]
         vague = [inode for inode in opened if inode in rows and not rows[inode]["age_exact"]]
         wrong = [inode for inode, when in opened.items() if inode in rows and not is_age(rows[inode]["age_s"], when, asked)]
+        blank = [row for row in status if row["inode"] in lost]
         assert opened and not lost and not vague and not wrong, \
-            f"of {len(opened)}: {len(lost)} without their opener, {len(vague)} with an age of at least, {len(wrong)} with a wrong one"
+            f"of {len(opened)}: {len(lost)} without their opener, {len(vague)} with an age of at least, {len(wrong)} with a wrong one; " \
+            f"missed {shown['missed']}; shown without opener: {blank[:2]}"
 
     def close(self):
         self.popen.stdin.close()
