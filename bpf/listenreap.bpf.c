@@ -281,7 +281,7 @@ int BPF_PROG(record_exec, struct task_struct *task, int old_pid, struct linux_bi
 	__u32 zero = 0;
 
 	if (!birth) {
-		/* Its fork was missed: what it runs can still be known, who gave birth to it cannot. */
+		/* Its fork was not seen: entered as at load, with its parent of now and not witnessed. */
 		birth = bpf_map_lookup_elem(&blank, &zero);
 		if (!birth || bpf_map_update_elem(&births, &id, birth, BPF_NOEXIST) < 0) {
 			count(COUNTER_BIRTHS_FULL);
@@ -290,6 +290,7 @@ int BPF_PROG(record_exec, struct task_struct *task, int old_pid, struct linux_bi
 		birth = bpf_map_lookup_elem(&births, &id);
 		if (!birth)
 			return 0;
+		birth->parent = identify(task->real_parent);
 		birth->refs = 1;
 		birth->self = id;
 	}
@@ -357,13 +358,23 @@ static bool is_tcp(struct sock *sk)
 	return (family == AF_INET || family == AF_INET6) && (sk->sk_protocol == IPPROTO_TCP || sk->sk_protocol == IPPROTO_MPTCP);
 }
 
+static void fill_record(struct listen_record *record)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+
+	record->opened_boot_ns = bpf_ktime_get_boot_ns();
+	record->opener = identify(task);
+	record->opener_uid = task->cred->euid.val;
+	record->flags = LISTEN_WITNESSED;
+	copy_comm(record->opener_comm, task->comm);
+}
+
 /* Every transition into LISTEN starts a new record: one that failed, or a shutdown in between, must not lend its age. */
 SEC("tp_btf/inet_sock_set_state")
 int BPF_PROG(record_listen, struct sock *sk, int old_state, int new_state)
 {
 	struct tracking_switches *armed;
 	struct listen_record *record;
-	struct task_struct *task;
 	__u32 zero = 0, *wakeup;
 
 	if (new_state != TCP_LISTEN || old_state == TCP_LISTEN)
@@ -375,12 +386,7 @@ int BPF_PROG(record_listen, struct sock *sk, int old_state, int new_state)
 		count(COUNTER_STORAGE_FAILED);
 		return 0;
 	}
-	task = bpf_get_current_task_btf();
-	record->opened_boot_ns = bpf_ktime_get_boot_ns();
-	record->opener = identify(task);
-	record->opener_uid = task->cred->euid.val;
-	record->flags = LISTEN_WITNESSED;
-	copy_comm(record->opener_comm, task->comm);
+	fill_record(record);
 
 	armed = bpf_map_lookup_elem(&switches, &zero);
 	if (!armed || !armed->armed || !__sync_lock_test_and_set(&armed->armed, 0))
@@ -402,9 +408,13 @@ int BPF_PROG(confirm_listen, struct socket *socket, int backlog, int ret)
 
 	if (ret != 0 || !sk)
 		return 0;
-	record = bpf_sk_storage_get(&listeners, sk, NULL, 0);
-	if (record)
-		record->flags |= LISTEN_CONFIRMED;
+	record = bpf_sk_storage_get(&listeners, sk, NULL, BPF_SK_STORAGE_GET_F_CREATE);
+	if (!record)
+		return 0;
+	/* A second chance: a typed tracepoint is skipped where it was preempted on the same CPU by itself (since 7.x). */
+	if (!record->opened_boot_ns)
+		fill_record(record);
+	record->flags |= LISTEN_CONFIRMED;
 	return 0;
 }
 
@@ -464,8 +474,11 @@ int iter_holders(struct bpf_iter__task_file *ctx)
 	out.inode = file->f_inode->i_ino;
 	out.cookie = bpf_get_socket_cookie(sk);
 	out.holder = identify(task);
-	record = bpf_sk_storage_get(&listeners, sk, NULL, 0);
+	/* What was missed is known from its first sight on, as at load: a listener without an age would never become due. */
+	record = bpf_sk_storage_get(&listeners, sk, NULL, BPF_SK_STORAGE_GET_F_CREATE);
 	if (record) {
+		if (!record->opened_boot_ns)
+			record->opened_boot_ns = bpf_ktime_get_boot_ns();
 		out.listen = *record;
 		out.flags |= HOLDER_HAS_RECORD;
 	}

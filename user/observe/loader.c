@@ -324,8 +324,8 @@ static void reuse_old_listeners(struct listenreap *skeleton, const char *pin_dir
 }
 
 /*
- * Births of the layout that is replaced. Our hooks are on by now, and so are the old ones: who ends between the copy and the second look is
- * marked by the old hook alone, and is taken over again.
+ * Births of the layout that is replaced. Our hooks are on by now, and so are the old ones. An entry of ours that did not see the birth gives
+ * way to the old one that did. Who ends between the copy and the second look is marked by the old hook alone, and is taken over again.
  */
 static void carry_births(struct listenreap *skeleton, const char *pin_dir)
 {
@@ -341,9 +341,10 @@ static void carry_births(struct listenreap *skeleton, const char *pin_dir)
 			after = &key;
 			if (bpf_map_lookup_elem(old, &key, &birth) < 0)
 				continue;
-			if (pass == 0)
-				bpf_map_update_elem(births, &key, &birth, BPF_NOEXIST);
-			else if (birth.flags & BIRTH_ENDED && bpf_map_lookup_elem(births, &key, &carried) == 0 && !(carried.flags & BIRTH_ENDED))
+			if (bpf_map_update_elem(births, &key, &birth, BPF_NOEXIST) == 0 || bpf_map_lookup_elem(births, &key, &carried) < 0)
+				continue;
+			if ((birth.flags & BIRTH_WITNESSED && !(carried.flags & BIRTH_WITNESSED)) ||
+			    (pass > 0 && birth.flags & BIRTH_ENDED && !(carried.flags & BIRTH_ENDED)))
 				bpf_map_update_elem(births, &key, &birth, BPF_EXIST);
 		}
 	}
@@ -533,10 +534,11 @@ static int attach(struct listenreap *skeleton, struct failure *ret_failure)
 		struct bpf_program *program;
 		struct bpf_link **link;
 	} hooks[] = {
-		{ skeleton->progs.record_birth, &skeleton->links.record_birth },
+		/* Births last: who is born witnessed must not exec or end unseen. */
+		{ skeleton->progs.record_listen, &skeleton->links.record_listen },
 		{ skeleton->progs.record_exec, &skeleton->links.record_exec },
 		{ skeleton->progs.record_end, &skeleton->links.record_end },
-		{ skeleton->progs.record_listen, &skeleton->links.record_listen },
+		{ skeleton->progs.record_birth, &skeleton->links.record_birth },
 	}, iterators[] = {
 		{ skeleton->progs.iter_holders, &skeleton->links.iter_holders },
 		{ skeleton->progs.iter_processes, &skeleton->links.iter_processes },
