@@ -33,9 +33,9 @@ DEPS := clang llvm libbpf-dev libelf-dev zlib1g-dev bpftool libinih-dev libjson-
 JUDGE := addr argv cgroup duration lineage policy program rules traffic tree
 OBSERVE := anchors arena config config_key failure gather loader observation pidref proc tracker watcher
 ACT := reaper
-SHOW := explain json log notify status text
+SHOW := detail explain json log notify status text
 COMMAND := check doctor explain keep metrics run status sweep tracking watch
-UNIT := addr cgroup config duration lineage policy proc program rules shipped text world
+UNIT := addr cgroup config duration lineage policy proc program rules shipped show text world
 
 JUDGE_OBJECTS := $(JUDGE:%=user/judge/%.o)
 PRODUCT_OBJECTS := $(JUDGE_OBJECTS) $(OBSERVE:%=user/observe/%.o) $(ACT:%=user/act/%.o) $(SHOW:%=user/show/%.o)

@@ -30,6 +30,7 @@ struct process {
 	uint32_t tty;			/* controlling terminal, last seen; 0 none */
 	uint32_t parent_tty;		/* birth parent's terminal when it forked this one */
 	const char *comm;		/* as set by its last exec */
+	const char *comm_now;		/* of a holder: what it calls itself now; NULL not asked */
 	const char *exe;		/* basename of the executable; NULL not known */
 	struct argv argv;		/* as given to exec where witnessed; completed from /proc when that agrees */
 	struct program program;		/* identified from the above by observe through program_identify() */

@@ -292,10 +292,13 @@ static int take_holder(const struct holder_record *record, void *arg)
 	holder->uid = record->uid;
 	holder->is_ns_init = record->flags & HOLDER_NS_INIT;
 	holder->is_foreign_pidns = record->flags & HOLDER_FOREIGN_PIDNS;
-	if (!holder->is_recorded && !*holder->comm) {
-		holder->comm = arena_copy(&observation->arena, record->comm, strnlen(record->comm, sizeof(record->comm)));
-		if (!holder->comm)
+	if (!holder->comm_now) {
+		holder->comm_now = arena_copy(&observation->arena, record->comm, strnlen(record->comm, sizeof(record->comm)));
+		if (!holder->comm_now)
 			return -ENOMEM;
+	}
+	if (!holder->is_recorded && !*holder->comm) {
+		holder->comm = holder->comm_now;
 		observed_identify(holder);
 	}
 	err = observed_grow((void **)&world->holders, world->holder_count, &observation->holder_room, sizeof(*world->holders));

@@ -11,42 +11,23 @@
 
 #define SCHEMA 1
 
-static bool is_utf8(const unsigned char *at, size_t left, size_t *ret_size)
-{
-	size_t size = at[0] < 0x80 ? 1 : at[0] >> 5 == 6 ? 2 : at[0] >> 4 == 14 ? 3 : at[0] >> 3 == 30 ? 4 : 0;
-
-	if (size == 0 || size > left)
-		return false;
-	for (size_t i = 1; i < size; i++)
-		if (at[i] >> 6 != 2)
-			return false;
-	/* Overlong forms, surrogates, beyond U+10FFFF (RFC 3629). */
-	if ((size == 2 && at[0] < 0xc2) || (size == 3 && ((at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xed && at[1] > 0x9f))) ||
-	    (size == 4 && ((at[0] == 0xf0 && at[1] < 0x90) || at[0] > 0xf4 || (at[0] == 0xf4 && at[1] > 0x8f))))
-		return false;
-	*ret_size = size;
-	return true;
-}
-
 struct json_object *json_text(const char *bytes, size_t length)
 {
 	static const char replacement[] = "\xef\xbf\xbd";
-	const unsigned char *at = (const unsigned char *)bytes;
 	char *text = malloc(length * 3 + 1);
 	struct json_object *object;
-	size_t used = 0, size;
+	size_t used = 0;
 
 	if (!text)
 		return NULL;
-	for (size_t i = 0; i < length; i += size) {
-		if (is_utf8(at + i, length - i, &size)) {
-			memcpy(text + used, at + i, size);
-			used += size;
-		} else {
-			memcpy(text + used, replacement, 3);
-			used += 3;
-			size = 1;
-		}
+	for (size_t at = 0; at < length;) {
+		uint32_t point;
+		int step = text_decode(bytes + at, length - at, &point);
+		size_t size = step < 0 ? 3 : (size_t)step;
+
+		memcpy(text + used, step < 0 ? replacement : bytes + at, size);
+		used += size;
+		at += (size_t)(step < 0 ? -step : step);
 	}
 	object = json_object_new_string_len(text, (int)used);
 	free(text);
@@ -68,8 +49,7 @@ static struct json_object *json_count(uint64_t value)
 	return json_object_new_int64(value > INT64_MAX ? INT64_MAX : (int64_t)value);
 }
 
-/* Seconds with milliseconds, written as they are and not as the nearest double. */
-static struct json_object *json_seconds(uint64_t ns)
+struct json_object *json_seconds(uint64_t ns)
 {
 	char text[40];
 
@@ -86,18 +66,25 @@ static struct json_object *json_argv(const struct argv *argv)
 	return array;
 }
 
-/* The v2 path when there is one, else the first hierarchy's. */
 static struct json_object *json_cgroup(const char *lines)
 {
-	const char *line = lines ? strstr(lines, "0::") : NULL, *path;
+	struct span path = text_cgroup(lines);
 
-	if (!lines)
-		return NULL;
-	if (!line || (line != lines && line[-1] != '\n'))
-		line = lines;
-	path = strchr(line, ':');
-	path = path ? strchr(path + 1, ':') : NULL;
-	return path ? json_text(path + 1, strcspn(path + 1, "\n")) : NULL;
+	return path.start ? json_text(path.start, path.length) : NULL;
+}
+
+/* An opener that was not recorded lives if it is among the holders. */
+static bool is_opener_alive(const struct world *world, const struct listener *listener)
+{
+	if (listener->opener != NONE)
+		return world->processes[listener->opener].end_boot_ns == 0;
+	for (int i = 0; i < listener->holder_count && listener->opener_id.tgid; i++) {
+		const struct process *holder = &world->processes[world->holders[listener->first_holder + i].process];
+
+		if (holder->id.tgid == listener->opener_id.tgid && holder->id.start_boot_ns == listener->opener_id.start_boot_ns)
+			return holder->end_boot_ns == 0;
+	}
+	return false;
 }
 
 static struct json_object *json_opener(const struct world *world, const struct listener *listener)
@@ -110,7 +97,7 @@ static struct json_object *json_opener(const struct world *world, const struct l
 	add(object, "comm", json_string(opener ? opener->comm : listener->opener_comm));
 	add(object, "argv", json_argv(opener ? &opener->argv : &none));
 	add(object, "uid", json_object_new_int64(listener->opener_uid));
-	add(object, "alive", json_object_new_boolean(opener && opener->end_boot_ns == 0));
+	add(object, "alive", json_object_new_boolean(is_opener_alive(world, listener)));
 	return object;
 }
 
@@ -120,7 +107,7 @@ static struct json_object *json_holder(const struct process *holder)
 
 	add(object, "pid", json_object_new_int64(holder->id.tgid));
 	add(object, "start", json_count(proc_ticks(holder->id.start_boot_ns)));
-	add(object, "comm", json_string(holder->comm));
+	add(object, "comm", json_string(holder->comm_now ? holder->comm_now : holder->comm));
 	add(object, "exe", json_string(holder->exe_path));
 	add(object, "argv", json_argv(&holder->argv));
 	add(object, "argv_cut", json_object_new_boolean(holder->argv.is_cut));
@@ -152,7 +139,7 @@ static struct json_object *json_due(const struct status_frame *frame, const stru
 {
 	if (verdict->kind != VERDICT_WAIT)
 		return NULL;
-	return json_seconds(verdict->due_boot_ns > frame->now_boot_ns ? verdict->due_boot_ns - frame->now_boot_ns : 0);
+	return json_seconds(text_since(verdict->due_boot_ns, frame->now_boot_ns));
 }
 
 struct json_object *json_listener(const struct status_frame *frame, const struct status_row *row)
@@ -162,7 +149,7 @@ struct json_object *json_listener(const struct status_frame *frame, const struct
 	const struct verdict *verdict = &row->verdict;
 	struct json_object *object = json_object_new_object(), *holders = json_object_new_array();
 	uint64_t now = frame->now_boot_ns;
-	char address[ADDR_TEXT_SIZE], detail[512];
+	char address[ADDR_TEXT_SIZE], detail[DETAIL_SIZE];
 
 	add(object, "protocol", json_string(listener->protocol == 262 ? "mptcp" : "tcp"));
 	add(object, "family", json_string(listener->address.family == AF_INET6 ? "ipv6" : "ipv4"));
@@ -171,7 +158,7 @@ struct json_object *json_listener(const struct status_frame *frame, const struct
 	add(object, "scope", json_string(scope_names[addr_scope(&listener->address, listener->bound_dev)]));
 	add(object, "netns", json_object_new_int64(listener->netns));
 	add(object, "inode", json_count(listener->inode));
-	add(object, "age_s", json_seconds(now > listener->opened_boot_ns && listener->opened_boot_ns ? now - listener->opened_boot_ns : 0));
+	add(object, "age_s", json_seconds(listener->opened_boot_ns ? text_since(now, listener->opened_boot_ns) : 0));
 	add(object, "age_exact", json_object_new_boolean(listener->is_age_exact));
 	add(object, "opener", json_opener(world, listener));
 	for (int i = 0; i < listener->holder_count; i++)
@@ -179,7 +166,7 @@ struct json_object *json_listener(const struct status_frame *frame, const struct
 	add(object, "holders", holders);
 	add(object, "anchor", json_anchor(world, &verdict->walk));
 	add(object, "orphan", json_string(orphan_names[verdict->orphan]));
-	add(object, "orphaned_s", verdict->has_orphaned ? json_seconds(now > verdict->orphaned_boot_ns ? now - verdict->orphaned_boot_ns : 0) : NULL);
+	add(object, "orphaned_s", verdict->has_orphaned ? json_seconds(text_since(now, verdict->orphaned_boot_ns)) : NULL);
 	add(object, "connections", verdict->connections == NONE ? NULL : json_object_new_int(verdict->connections));
 	add(object, "verdict", json_string(verdict_names[verdict->kind]));
 	add(object, "reason", json_string(reason_names[verdict->reason]));
@@ -202,15 +189,37 @@ static struct json_object *json_signals(const struct act *act)
 	return array;
 }
 
+static struct json_object *json_act_anchor(const struct act *act)
+{
+	struct json_object *object;
+
+	if (!act->anchor.tgid)
+		return NULL;
+	object = json_object_new_object();
+	add(object, "pid", json_object_new_int64(act->anchor.tgid));
+	add(object, "comm", json_text(act->anchor_comm, strnlen(act->anchor_comm, sizeof(act->anchor_comm))));
+	return object;
+}
+
 struct json_object *json_act(const struct act *act)
 {
 	struct json_object *object = json_object_new_object();
 	char address[ADDR_TEXT_SIZE];
 
 	add(object, "pid", json_object_new_int64(act->pid.tgid));
-	add(object, "port", json_object_new_int(act->port));
+	add(object, "start", json_count(proc_ticks(act->pid.start_boot_ns)));
+	add(object, "comm", json_text(act->comm, strnlen(act->comm, sizeof(act->comm))));
+	add(object, "uid", json_object_new_int64(act->uid));
 	add(object, "address", json_string(addr_format(&act->address, address)));
+	add(object, "port", json_object_new_int(act->port));
+	add(object, "scope", json_string(scope_names[act->scope]));
+	add(object, "netns", json_object_new_int64(act->netns));
+	add(object, "inode", json_count(act->inode));
 	add(object, "rule", json_string(act->rule));
+	add(object, "age_s", json_seconds(act->age_ns));
+	add(object, "orphaned_s", act->orphaned_ns ? json_seconds(act->orphaned_ns) : NULL);
+	add(object, "anchor", json_act_anchor(act));
+	add(object, "argv", json_text(act->argv, strnlen(act->argv, sizeof(act->argv))));
 	add(object, "outcome", json_string(outcome_names[act->outcome]));
 	add(object, "why", *act->why ? json_string(act->why) : NULL);
 	add(object, "signals", json_signals(act));

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+#include <inttypes.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+#include "../observe/proc.h"
 #include "json.h"
 #include "log.h"
 #include "text.h"
@@ -16,93 +18,131 @@ static struct {
 void log_open(enum log_format format)
 {
 	sink.format = format;
-	sink.has_priorities = !isatty(STDERR_FILENO);
+	sink.has_priorities = format == LOG_TEXT && !isatty(STDERR_FILENO);	/* JSON Lines must stay JSON */
 }
 
-static void begin(enum log_level level)
+/* A line is put together here and leaves in one write, so that lines of several processes do not mix. */
+struct line {
+	char text[4096];
+	size_t used;	/* always < sizeof(text) */
+};
+
+static void __attribute__((format(printf, 2, 3))) add(struct line *line, const char *format, ...)
 {
+	size_t room = sizeof(line->text) - line->used;
+	va_list arguments;
+	int written;
+
+	va_start(arguments, format);
+	written = vsnprintf(line->text + line->used, room, format, arguments);
+	va_end(arguments);
+	if (written > 0)
+		line->used += (size_t)written < room ? (size_t)written : room - 1;
+}
+
+/* key="value" with everything that could end the value or the line escaped. */
+static void add_quoted(struct line *line, const char *key, const char *value, size_t length)
+{
+	char text[768];
+
+	text_escape(value, length, SIZE_MAX, text, sizeof(text));
+	add(line, " %s=\"", key);
+	for (const char *at = text; *at; at++)
+		add(line, *at == '"' ? "\\%c" : "%c", *at);
+	add(line, "\"");
+}
+
+/* What is said may quote a file or a name: no control character of it reaches the terminal or ends the line. */
+static void add_message(struct line *line, const char *message)
+{
+	for (const unsigned char *at = (const unsigned char *)message; *at; at++)
+		add(line, *at < ' ' || *at == 0x7f ? "\\x%02x" : "%c", *at);
+}
+
+static void begin(struct line *line, enum log_level level)
+{
+	line->used = 0;
 	if (sink.has_priorities)
-		fprintf(stderr, "<%d>", level);
+		add(line, "<%d>", (int)level);
+}
+
+static void end(struct line *line)
+{
+	if (line->used == sizeof(line->text) - 1)
+		line->used--;
+	line->text[line->used++] = '\n';
+	(void)!fwrite(line->text, 1, line->used, stderr);
+}
+
+static void write_json(struct json_object *object)
+{
+	fprintf(stderr, "%s\n", json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
+	json_object_put(object);
 }
 
 void log_line(enum log_level level, const char *format, ...)
 {
+	struct line line;
 	char text[1024];
 	va_list arguments;
 
 	va_start(arguments, format);
 	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
-	begin(level);
 	if (sink.format == LOG_JSON) {
 		struct json_object *object = json_object_new_object();
 
-		json_object_object_add(object, "level", json_object_new_int(level));
+		json_object_object_add(object, "level", json_object_new_int((int)level));
 		json_object_object_add(object, "message", json_string(text));
-		json_write(object, stderr);
-		fputc('\n', stderr);
-	} else {
-		fprintf(stderr, "%s\n", text);
+		write_json(object);
+		return;
 	}
+	begin(&line, level);
+	add_message(&line, text);
+	end(&line);
 }
 
-/* key="value" with everything that could end the value or the line escaped. */
-static void put_quoted(char *line, size_t size, size_t *used, const char *key, const char *value)
+static void log_act_text(enum log_level level, const struct act *act)
 {
-	char text[512];
-	size_t length = text_escape(value, strlen(value), sizeof(text), text, sizeof(text));
+	char address[ADDR_TEXT_SIZE], duration[DURATION_TEXT_SIZE], anchor[COMM_SIZE + 16];
+	struct line line;
 
-	*used += (size_t)snprintf(line + *used, *used < size ? size - *used : 0, " %s=\"", key);
-	for (size_t i = 0; i < length && *used + 3 < size; i++) {
-		if (text[i] == '"')
-			line[(*used)++] = '\\';
-		line[(*used)++] = text[i];
-	}
-	if (*used + 1 < size)
-		line[(*used)++] = '"';
-	if (*used < size)
-		line[*used] = '\0';
-}
-
-static void log_act_text(const struct act *act)
-{
-	char line[2048], address[ADDR_TEXT_SIZE], age[DURATION_TEXT_SIZE], orphaned[DURATION_TEXT_SIZE], anchor[64];
-	size_t used;
-
-	used = (size_t)snprintf(line, sizeof(line), "%s pid=%u start=%llu", outcome_names[act->outcome], act->pid.tgid,
-				(unsigned long long)act->pid.start_boot_ns);
-	put_quoted(line, sizeof(line), &used, "rule", act->rule);
-	put_quoted(line, sizeof(line), &used, "comm", act->comm);
-	used += (size_t)snprintf(line + used, sizeof(line) - used, " uid=%u addr=%s scope=%s inode=%llu age=\"%s\"", act->uid,
-				 addr_format_port(&act->address, act->port, address), scope_names[act->scope], (unsigned long long)act->inode,
-				 duration_format(act->age_ns, age));
+	begin(&line, level);
+	add(&line, "%s pid=%u start=%" PRIu64, outcome_names[act->outcome], act->pid.tgid, proc_ticks(act->pid.start_boot_ns));
+	add_quoted(&line, "rule", act->rule, strnlen(act->rule, sizeof(act->rule)));
+	add_quoted(&line, "comm", act->comm, strnlen(act->comm, sizeof(act->comm)));
+	add(&line, " uid=%u addr=%s scope=%s inode=%" PRIu64 " age=\"%s\"", act->uid, addr_format_port(&act->address, act->port, address),
+	    scope_names[act->scope], (uint64_t)act->inode, duration_format(act->age_ns, duration));
 	if (act->orphaned_ns)
-		used += (size_t)snprintf(line + used, sizeof(line) - used, " orphaned=\"%s\"", duration_format(act->orphaned_ns, orphaned));
+		add(&line, " orphaned=\"%s\"", duration_format(act->orphaned_ns, duration));
 	if (act->anchor.tgid) {
-		snprintf(anchor, sizeof(anchor), "%s(%u)", act->anchor_comm, act->anchor.tgid);
-		put_quoted(line, sizeof(line), &used, "anchor", anchor);
+		snprintf(anchor, sizeof(anchor), "%.*s(%u)", COMM_SIZE, act->anchor_comm, act->anchor.tgid);
+		add_quoted(&line, "anchor", anchor, strlen(anchor));
 	}
-	used += (size_t)snprintf(line + used, sizeof(line) - used, " signals=");
+	add(&line, " signals=");
 	for (size_t i = 0; i < sizeof(act->signal_order) / sizeof(act->signal_order[0]) && act->signal_order[i]; i++) {
 		const char *name = sigabbrev_np(act->signal_order[i]);
 
-		used += (size_t)snprintf(line + used, sizeof(line) - used, "%s%s", i ? "," : "", name ? name : "?");
+		add(&line, "%s%s", i ? "," : "", name ? name : "?");
 	}
-	used += (size_t)snprintf(line + used, sizeof(line) - used, " processes=%d took=%llums", act->tree_size,
-				 (unsigned long long)(act->took_ns / 1000000));
-	put_quoted(line, sizeof(line), &used, "argv", act->argv);
+	add(&line, " processes=%d took=%" PRIu64 "ms", act->tree_size, act->took_ns / 1000000);
+	add_quoted(&line, "argv", act->argv, strnlen(act->argv, sizeof(act->argv)));
 	if (*act->why)
-		put_quoted(line, sizeof(line), &used, "why", act->why);
-	fprintf(stderr, "%s\n", line);
+		add_quoted(&line, "why", act->why, strnlen(act->why, sizeof(act->why)));
+	end(&line);
 }
 
 void log_act(const struct act *act)
 {
-	begin(act->outcome == OUTCOME_SURVIVED ? LEVEL_WARNING : LEVEL_NOTICE);
+	enum log_level level = act->outcome == OUTCOME_SURVIVED || act->outcome == OUTCOME_REFUSED ? LEVEL_WARNING : LEVEL_NOTICE;
+
 	if (sink.format == LOG_JSON) {
-		json_write(json_act(act), stderr);
-		fputc('\n', stderr);
+		struct json_object *object = json_act(act);
+
+		json_object_object_add(object, "level", json_object_new_int((int)level));
+		json_object_object_add(object, "message", json_string(outcome_names[act->outcome]));
+		write_json(object);
 	} else {
-		log_act_text(act);
+		log_act_text(level, act);
 	}
 }

@@ -5,7 +5,7 @@
 #include "status.h"
 #include "text.h"
 
-#define CELL_SIZE 512
+#define CELL_SIZE DETAIL_SIZE
 
 struct cell_at {
 	const struct status_frame *frame;
@@ -14,26 +14,37 @@ struct cell_at {
 	const struct status_row *row;
 };
 
-static const struct process *first_holder(const struct cell_at *at)
+/* The holder whose owner decides, else the first; NULL when it lost its last one. */
+static const struct process *shown_holder(const struct cell_at *at)
 {
-	return &at->world->processes[at->world->holders[at->listener->first_holder].process];
+	if (at->row->verdict.decider != NONE)
+		return &at->world->processes[at->row->verdict.decider];
+	return at->listener->holder_count > 0 ? &at->world->processes[at->world->holders[at->listener->first_holder].process] : NULL;
+}
+
+static void put(char *cell, size_t size, const char *text)
+{
+	size_t length = strnlen(text, size - 1);
+
+	memcpy(cell, text, length);
+	cell[length] = '\0';
 }
 
 static void say_verdict(const struct cell_at *at, char *cell, size_t size)
 {
-	snprintf(cell, size, "%s", verdict_names[at->row->verdict.kind]);
+	put(cell, size, verdict_names[at->row->verdict.kind]);
 }
 
 static void say_address(const struct cell_at *at, char *cell, size_t size)
 {
 	char address[ADDR_TEXT_SIZE];
 
-	snprintf(cell, size, "%s", addr_format_port(&at->listener->address, at->listener->port, address));
+	put(cell, size, addr_format_port(&at->listener->address, at->listener->port, address));
 }
 
 static void say_scope(const struct cell_at *at, char *cell, size_t size)
 {
-	snprintf(cell, size, "%s", scope_names[addr_scope(&at->listener->address, at->listener->bound_dev)]);
+	put(cell, size, scope_names[addr_scope(&at->listener->address, at->listener->bound_dev)]);
 }
 
 static void say_age(const struct cell_at *at, char *cell, size_t size)
@@ -41,20 +52,29 @@ static void say_age(const struct cell_at *at, char *cell, size_t size)
 	uint64_t now = at->frame->now_boot_ns, opened = at->listener->opened_boot_ns;
 	char age[DURATION_TEXT_SIZE];
 
-	if (opened == 0)
-		snprintf(cell, size, "?");
-	else
-		snprintf(cell, size, "%s%s", at->listener->is_age_exact ? "" : ">", duration_format(now > opened ? now - opened : 0, age));
+	if (opened == 0) {
+		put(cell, size, "?");
+	} else {
+		put(cell, size, at->listener->is_age_exact ? "" : ">");
+		put(cell + strlen(cell), size - 1, duration_format(text_since(now, opened), age));
+	}
 }
 
 static void say_user(const struct cell_at *at, char *cell, size_t size)
 {
-	snprintf(cell, size, "%s", text_user(first_holder(at)->uid));
+	const struct process *holder = shown_holder(at);
+
+	put(cell, size, holder ? text_user(holder->uid) : "-");
 }
 
 static void say_program(const struct cell_at *at, char *cell, size_t size)
 {
-	text_process(first_holder(at), cell, size);
+	const struct process *holder = shown_holder(at);
+
+	if (holder)
+		text_process(holder, cell, size);
+	else
+		put(cell, size, "-");
 	if (at->listener->holder_count > 1) {
 		size_t used = strlen(cell);
 
@@ -67,14 +87,14 @@ static void say_anchor(const struct cell_at *at, char *cell, size_t size)
 	const struct walk *walk = &at->row->verdict.walk;
 
 	if (walk->anchor == NONE) {
-		snprintf(cell, size, "?");
+		put(cell, size, "?");
 		return;
 	}
 	text_process(&at->world->processes[walk->anchor], cell, size);
 	if (!walk->is_anchor_alive) {
 		size_t used = strlen(cell);
 
-		snprintf(cell + used, size - used, " ended");
+		put(cell + used, size - used, " ended");
 	}
 }
 
@@ -83,15 +103,25 @@ static void say_why(const struct cell_at *at, char *cell, size_t size)
 	text_detail(at->world, at->frame->ruleset, &at->row->verdict, at->row->listener, at->frame->now_boot_ns, cell, size);
 }
 
-/* The table: a heading, how to say it. The last column is as wide as it likes, and is cut on a terminal. */
-static const struct {
+/* The table: a heading, how to say it, and which column goes first on a narrow terminal (0 stays). The last is as wide as it likes. */
+static const struct column {
 	const char *heading;
 	void (*say)(const struct cell_at *at, char *cell, size_t size);
+	int leaves;
 } columns[] = {
-	{ "VERDICT", say_verdict }, { "ADDRESS", say_address }, { "SCOPE", say_scope }, { "AGE", say_age }, { "USER", say_user },
-	{ "PROGRAM", say_program }, { "ANCHOR", say_anchor }, { "WHY", say_why },
+	{ "VERDICT", say_verdict, 0 }, { "ADDRESS", say_address, 0 }, { "SCOPE", say_scope, 1 }, { "AGE", say_age, 0 }, { "USER", say_user, 2 },
+	{ "PROGRAM", say_program, 0 }, { "ANCHOR", say_anchor, 3 }, { "WHY", say_why, 0 },
 };
 #define COLUMN_COUNT (sizeof(columns) / sizeof(columns[0]))
+#define LAST (COLUMN_COUNT - 1)
+#define GAP 2
+#define WHY_COLUMNS 36	/* below that a WHY says too little */
+
+/* What was measured for one table: a width of 0 leaves the column out. */
+struct layout {
+	size_t widths[LAST];
+	size_t why_columns;	/* 0 unlimited */
+};
 
 static struct cell_at cell_at(const struct status_frame *frame, const struct status_row *row)
 {
@@ -102,16 +132,21 @@ static struct cell_at cell_at(const struct status_frame *frame, const struct sta
 
 static void pad(FILE *out, size_t columns_left)
 {
-	for (; columns_left > 0; columns_left--)
-		fputc(' ', out);
+	static const char spaces[] = "                                ";
+
+	for (size_t length; columns_left > 0; columns_left -= length) {
+		length = columns_left < sizeof(spaces) - 1 ? columns_left : sizeof(spaces) - 1;
+		fwrite(spaces, 1, length, out);
+	}
 }
 
+/* What is spared needs nobody's eye. */
 static const char *colour_of(enum verdict_kind kind)
 {
 	switch (kind) {
 	case VERDICT_REAP: return "\033[31m";
 	case VERDICT_WAIT: return "\033[33m";
-	default: return "\033[32m";
+	default: return "\033[2m";
 	}
 }
 
@@ -130,79 +165,119 @@ static int compare_rows(const void *a, const void *b, void *arg)
 	return one->inode < two->inode ? -1 : one->inode > two->inode;
 }
 
-/* Cuts what is wider than the terminal: text is already escaped, so a second pass changes nothing but the length. */
-static void cut(char *cell, size_t columns_left)
+/* Cuts what is wider than the terminal. The text is already escaped: what is cut is one that has no more to escape. */
+static void print_cut(const char *cell, size_t columns_left, FILE *out)
 {
-	char whole[CELL_SIZE];
+	size_t length = strlen(cell), shown = 0;
 
-	if (text_columns(cell) <= columns_left)
+	if (text_columns(cell) <= columns_left) {
+		fputs(cell, out);
 		return;
-	memcpy(whole, cell, CELL_SIZE);
-	/* Undo nothing: a backslash of an escape would be escaped again, so cut by hand. */
-	for (size_t length = strlen(whole); length > 0 && text_columns(whole) + 1 > columns_left; length--)
-		whole[length - 1] = '\0';
-	for (size_t length = strlen(whole); length > 0 && (whole[length - 1] & 0xc0) == 0x80; length--)
-		whole[length - 1] = '\0';
-	snprintf(cell, CELL_SIZE, "%.*s\xe2\x80\xa6", CELL_SIZE - 8, whole);
+	}
+	for (size_t at = 0; at < length;) {
+		uint32_t point;
+		int step = text_decode(cell + at, length - at, &point);
+		char piece[8] = "";
+		size_t width;
+
+		memcpy(piece, cell + at, step > 0 ? (size_t)step : 1);
+		width = text_columns(piece);
+		if (shown + width + 1 > columns_left)
+			break;
+		fputs(piece, out);
+		shown += width;
+		at += step > 0 ? (size_t)step : 1;
+	}
+	fputs("\xe2\x80\xa6", out);
 }
 
-static void print_row(const struct status_frame *frame, const struct status_row *row, const size_t *widths, FILE *out)
+static void print_row(const struct status_frame *frame, const struct status_row *row, const struct layout *layout, FILE *out)
 {
 	struct cell_at at = cell_at(frame, row);
-	size_t used = 0;
 	char cell[CELL_SIZE];
 
-	for (size_t i = 0; i < COLUMN_COUNT; i++) {
-		bool is_last = i + 1 == COLUMN_COUNT;
-
+	for (size_t i = 0; i < LAST; i++) {
+		if (layout->widths[i] == 0)
+			continue;
 		columns[i].say(&at, cell, sizeof(cell));
-		if (is_last && frame->columns > 0)
-			cut(cell, (size_t)frame->columns > used + 12 ? (size_t)frame->columns - used : 12);
 		if (i == 0 && frame->has_colour)
 			fputs(colour_of(row->verdict.kind), out);
 		fputs(cell, out);
 		if (i == 0 && frame->has_colour)
 			fputs("\033[0m", out);
-		if (!is_last)
-			pad(out, widths[i] - text_columns(cell) + 2);
-		used += widths[i] + 2;
+		pad(out, layout->widths[i] - text_columns(cell) + GAP);
 	}
+	columns[LAST].say(&at, cell, sizeof(cell));
+	if (layout->why_columns > 0)
+		print_cut(cell, layout->why_columns, out);
+	else
+		fputs(cell, out);
 	fputc('\n', out);
+}
+
+static size_t width_before_why(const struct layout *layout)
+{
+	size_t width = 0;
+
+	for (size_t i = 0; i < LAST; i++)
+		if (layout->widths[i] > 0)
+			width += layout->widths[i] + GAP;
+	return width;
+}
+
+static void measure(const struct status_frame *frame, const struct status_row *rows, int count, struct layout *ret)
+{
+	struct layout layout = { 0 };
+	char cell[CELL_SIZE];
+
+	for (size_t i = 0; i < LAST; i++)
+		layout.widths[i] = frame->has_header ? strlen(columns[i].heading) : 1;
+	for (int row = 0; row < count; row++) {
+		struct cell_at at = cell_at(frame, &rows[row]);
+
+		for (size_t i = 0; i < LAST; i++) {
+			size_t width;
+
+			columns[i].say(&at, cell, sizeof(cell));
+			width = text_columns(cell);
+			if (width > layout.widths[i])
+				layout.widths[i] = width;
+		}
+	}
+	if (frame->columns > 0) {
+		size_t room = (size_t)frame->columns, used = width_before_why(&layout);
+
+		for (int leaves = 1; leaves <= 3 && used + WHY_COLUMNS > room; leaves++) {
+			for (size_t i = 0; i < LAST; i++)
+				if (columns[i].leaves == leaves)
+					layout.widths[i] = 0;
+			used = width_before_why(&layout);
+		}
+		layout.why_columns = room > used + 12 ? room - used : 12;
+	}
+	*ret = layout;
 }
 
 void status_print_table(const struct status_frame *frame, const struct status_row *rows, int count, FILE *out)
 {
 	struct status_row *sorted = malloc(((size_t)count + 1) * sizeof(*sorted));
-	size_t widths[COLUMN_COUNT];
-	char cell[CELL_SIZE];
+	struct layout layout;
 
 	if (sorted) {
 		memcpy(sorted, rows, (size_t)count * sizeof(*sorted));
 		qsort_r(sorted, (size_t)count, sizeof(*sorted), compare_rows, observation_world(frame->observation));
 		rows = sorted;
 	}
-	for (size_t i = 0; i < COLUMN_COUNT; i++)
-		widths[i] = frame->has_header ? strlen(columns[i].heading) : 0;
-	for (int row = 0; row < count; row++) {
-		struct cell_at at = cell_at(frame, &rows[row]);
-
-		for (size_t i = 0; i + 1 < COLUMN_COUNT; i++) {
-			size_t width;
-
-			columns[i].say(&at, cell, sizeof(cell));
-			width = text_columns(cell);
-			if (width > widths[i])
-				widths[i] = width;
-		}
-	}
-	for (size_t i = 0; i < COLUMN_COUNT && frame->has_header; i++) {
+	measure(frame, rows, count, &layout);
+	for (size_t i = 0; i < LAST && frame->has_header; i++) {
+		if (layout.widths[i] == 0)
+			continue;
 		fputs(columns[i].heading, out);
-		if (i + 1 < COLUMN_COUNT)
-			pad(out, widths[i] - strlen(columns[i].heading) + 2);
+		pad(out, layout.widths[i] - strlen(columns[i].heading) + GAP);
 	}
 	if (frame->has_header)
-		fputc('\n', out);
+		fprintf(out, "%s\n", columns[LAST].heading);
 	for (int row = 0; row < count; row++)
-		print_row(frame, &rows[row], widths, out);
+		print_row(frame, &rows[row], &layout, out);
 	free(sorted);
 }

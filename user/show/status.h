@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #pragma once
 /*
- * status and sweep as a table and as JSON. One column table serves both: each entry knows its heading, its width and how to say its value,
- * and its JSON key. JSON through json-c, one listener at a time (streamed, not collected).
+ * status and sweep as a table and as JSON. The table says the most telling things of each listener: what will be stopped first, then what
+ * waits, then what stays, by port. JSON through json-c says everything, one listener at a time (streamed, not collected).
  */
 #include "../act/reaper.h"
 #include "../observe/config.h"
@@ -22,6 +22,7 @@ struct status_row {
 	struct verdict verdict;
 };
 
+/* On a terminal that is too narrow for a useful WHY, columns are left out: SCOPE first, then USER, then ANCHOR, which WHY names too. */
 void status_print_table(const struct status_frame *frame, const struct status_row *rows, int count, FILE *out);
 /* act_count -1: status; else sweep, with `actions`, also when there were none. */
 void status_print_json(const struct status_frame *frame, const struct status_row *rows, int count, const struct act *acts, int act_count,

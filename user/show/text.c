@@ -6,23 +6,24 @@
 #include <wchar.h>
 #include "text.h"
 
-/* One code point at bytes[0 .. length); its size, or 0 when it is not valid UTF-8 (RFC 3629: no overlong forms, no surrogates). */
-static size_t decode(const unsigned char *bytes, size_t length, uint32_t *ret)
+int text_decode(const char *bytes, size_t length, uint32_t *ret_point)
 {
-	static const uint32_t smallest[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	size_t size = bytes[0] < 0x80 ? 1 : bytes[0] >> 5 == 6 ? 2 : bytes[0] >> 4 == 14 ? 3 : bytes[0] >> 3 == 30 ? 4 : 0;
-	uint32_t point = size == 1 ? bytes[0] : bytes[0] & (0xffu >> (size + 1));
+	const unsigned char *at = (const unsigned char *)bytes;
+	/* What may follow the lead: Unicode 15, table 3-7. Only the first continuation is ever narrower than 80..BF. */
+	unsigned char lead = at[0], lowest = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80, highest = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
+	int size = lead < 0x80 ? 1 : lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 0;
+	uint32_t point = size < 2 ? lead : lead & (0x7fu >> size);
 
-	if (size == 0 || size > length)
-		return 0;
-	for (size_t i = 1; i < size; i++) {
-		if (bytes[i] >> 6 != 2)
-			return 0;
-		point = point << 6 | (bytes[i] & 0x3f);
+	if (size == 0)
+		return -1;
+	for (int i = 1; i < size; i++) {
+		if ((size_t)i >= length || at[i] < lowest || at[i] > highest)
+			return -i;
+		point = point << 6 | (at[i] & 0x3f);
+		lowest = 0x80;
+		highest = 0xbf;
 	}
-	if (size > 1 && (point < smallest[size] || point > 0x10ffff || (point >= 0xd800 && point <= 0xdfff)))
-		return 0;
-	*ret = point;
+	*ret_point = point;
 	return size;
 }
 
@@ -45,56 +46,92 @@ static size_t width_of(uint32_t point)
 	return width < 0 ? 1 : (size_t)width;
 }
 
-/* Format characters that change how what follows is read: bidi controls, zero width, line and paragraph separators, tags. */
+/* Format characters that change how what follows is read, or cannot be seen: bidi controls, zero width, separators, fillers, selectors, tags. */
 static bool is_deceptive(uint32_t point)
 {
-	return (point >= 0x200b && point <= 0x200f) || (point >= 0x2028 && point <= 0x202e) || (point >= 0x2060 && point <= 0x206f) ||
-	       point == 0x061c || point == 0xfeff || (point >= 0xe0000 && point <= 0xe007f) || point == 0xad;
+	static const struct {
+		uint32_t first, last;
+	} ranges[] = {
+		{ 0xad, 0xad }, { 0x34f, 0x34f }, { 0x61c, 0x61c }, { 0x115f, 0x1160 }, { 0x17b4, 0x17b5 }, { 0x180b, 0x180f },
+		{ 0x200b, 0x200f }, { 0x2028, 0x202e }, { 0x2060, 0x206f }, { 0x3164, 0x3164 }, { 0xfe00, 0xfe0f }, { 0xfeff, 0xfeff },
+		{ 0xffa0, 0xffa0 }, { 0xfff0, 0xfffb }, { 0xe0000, 0xe0fff },
+	};
+
+	for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++)
+		if (point >= ranges[i].first && point <= ranges[i].last)
+			return true;
+	return false;
+}
+
+static bool is_plain(unsigned char byte)
+{
+	return byte >= ' ' && byte < 0x7f && byte != '\\';
+}
+
+/* How the code point at the front is shown; *ret_step bytes are used up by it. Returns the length of piece, *ret_width its columns. */
+static size_t escape_one(const char *bytes, size_t length, char piece[static 16], size_t *ret_step, size_t *ret_width)
+{
+	uint32_t point = (unsigned char)bytes[0];
+	int step = 1, written;
+
+	*ret_step = *ret_width = 1;
+	if (is_plain((unsigned char)bytes[0])) {
+		piece[0] = (char)point;
+		return 1;
+	}
+	if (point >= 0x80)
+		step = text_decode(bytes, length, &point);
+	if (step < 0) {
+		written = snprintf(piece, 16, "\\x%02x", (unsigned char)bytes[0]);
+	} else if (point == '\n' || point == '\t' || point == '\r' || point == 0x1b || point == '\\') {
+		written = snprintf(piece, 16, "\\%c", point == '\n' ? 'n' : point == '\t' ? 't' : point == '\r' ? 'r' : point == 0x1b ? 'e' : '\\');
+	} else if (point < 0xa0) {
+		written = snprintf(piece, 16, "\\x%02x", point);
+		*ret_step = (size_t)step;
+	} else if (is_deceptive(point)) {
+		written = snprintf(piece, 16, "\\u{%04x}", point);
+		*ret_step = (size_t)step;
+	} else {
+		memcpy(piece, bytes, (size_t)step);
+		*ret_step = (size_t)step;
+		*ret_width = width_of(point);
+		return (size_t)step;
+	}
+	*ret_width = (size_t)written;
+	return (size_t)written;
 }
 
 size_t text_escape(const char *bytes, size_t length, size_t columns, char *buffer, size_t size)
 {
-	const unsigned char *at = (const unsigned char *)bytes, *end = at + length;
+	static const char ellipsis[] = "\xe2\x80\xa6";
 	size_t used = 0, shown = 0, fit_used = 0;	/* fit: what leaves room for an ellipsis */
 
 	if (size == 0)
 		return 0;
-	while (at < end) {
+	for (size_t at = 0, step; at < length; at += step) {
 		char piece[16];
-		uint32_t point = 0;
-		size_t step = decode(at, (size_t)(end - at), &point), piece_length, width;
+		size_t width, piece_length;
 
-		if (step == 0) {
-			piece_length = (size_t)snprintf(piece, sizeof(piece), "\\x%02x", *at);
-			step = 1;
-		} else if (point == '\n' || point == '\t' || point == '\r' || point == 0x1b || point == '\\') {
-			piece_length = (size_t)snprintf(piece, sizeof(piece), "\\%c",
-							point == '\n' ? 'n' : point == '\t' ? 't' : point == '\r' ? 'r' : point == 0x1b ? 'e' : '\\');
-		} else if (point < ' ' || (point >= 0x7f && point < 0xa0)) {
-			piece_length = (size_t)snprintf(piece, sizeof(piece), "\\x%02x", point);
-		} else if (is_deceptive(point)) {
-			piece_length = (size_t)snprintf(piece, sizeof(piece), "\\u{%04x}", point);
-		} else {
-			memcpy(piece, at, step);
-			piece_length = step;
-		}
-		width = piece_length;
-		if (piece_length == step && step > 1)
-			width = width_of(point);
-		if (shown + width > columns || used + piece_length + 4 > size) {
-			used = columns > 0 && fit_used + 4 <= size ? fit_used : 0;
-			if (columns > 0 && used + 4 <= size) {
-				memcpy(buffer + used, "\xe2\x80\xa6", 3);	/* an ellipsis */
-				used += 3;
+		/* Nearly all that is ever shown; one column each. */
+		for (; at < length && is_plain((unsigned char)bytes[at]) && shown + 1 < columns && used + sizeof(ellipsis) < size; at++, shown++)
+			buffer[used++] = bytes[at];
+		if (at == length)
+			break;
+		piece_length = escape_one(bytes + at, length - at, piece, &step, &width);
+
+		if (shown < columns && used + sizeof(ellipsis) <= size)
+			fit_used = used;
+		if (shown + width > columns || used + piece_length >= size) {
+			used = fit_used;
+			if (columns > 0 && used + sizeof(ellipsis) <= size) {
+				memcpy(buffer + used, ellipsis, sizeof(ellipsis) - 1);
+				used += sizeof(ellipsis) - 1;
 			}
 			break;
 		}
 		memcpy(buffer + used, piece, piece_length);
 		used += piece_length;
 		shown += width;
-		if (shown + 1 <= columns)
-			fit_used = used;
-		at += step;
 	}
 	buffer[used] = '\0';
 	return used;
@@ -102,15 +139,20 @@ size_t text_escape(const char *bytes, size_t length, size_t columns, char *buffe
 
 size_t text_columns(const char *text)
 {
-	const unsigned char *at = (const unsigned char *)text, *end = at + strlen(text);
-	size_t columns = 0;
+	size_t length = strlen(text), columns = 0;
 
-	while (at < end) {
+	for (size_t at = 0; at < length;) {
 		uint32_t point = 0;
-		size_t step = decode(at, (size_t)(end - at), &point);
+		int step;
 
-		columns += width_of(point);
-		at += step ? step : 1;
+		if ((unsigned char)text[at] < 0x80) {
+			at++;
+			columns++;
+			continue;
+		}
+		step = text_decode(text + at, length - at, &point);
+		columns += step < 0 ? 1 : width_of(point);
+		at += (size_t)(step < 0 ? -step : step);
 	}
 	return columns;
 }
@@ -137,10 +179,11 @@ const char *text_user(uint32_t uid)
 	return cache[slot].name;
 }
 
-/* The name that tells most: what an interpreter runs, else what was executed. */
+/* The name that tells most: what an interpreter runs, else what was executed (comm is cut to 15 bytes; the executable's name has the rest). */
 static struct span best_name(const struct process *process)
 {
 	const struct program *program = &process->program;
+	size_t length = process->comm ? strlen(process->comm) : 0;
 
 	if (program->package.length)
 		return program->package;
@@ -150,139 +193,83 @@ static struct span best_name(const struct process *process)
 		return program->module;
 	if (program->main.length)
 		return program->main;
-	if (process->comm && *process->comm)
-		return (struct span){ process->comm, strlen(process->comm) };
+	if (length == COMM_SIZE - 1 && program->exe.length > length && memcmp(program->exe.start, process->comm, length) == 0)
+		return program->exe;
+	if (length)
+		return (struct span){ process->comm, length };
 	return program->exe.length ? program->exe : program->argv0;
+}
+
+static size_t escape_span(struct span text, size_t columns, char *buffer, size_t size)
+{
+	return text.length ? text_escape(text.start, text.length, columns, buffer, size) : text_escape("?", 1, columns, buffer, size);
 }
 
 void text_process(const struct process *process, char *buffer, size_t size)
 {
-	struct span name = best_name(process);
-	size_t used = text_escape(name.start ? name.start : "?", name.start ? name.length : 1, 32, buffer, size);
+	char pid[16], *at = pid + sizeof(pid) - 2;
+	size_t used = escape_span(best_name(process), 32, buffer, size), length;
+	uint32_t number = process->id.tgid;
 
-	snprintf(buffer + used, size - used, "(%u)", process->id.tgid);
+	/* By hand: a table of ten thousand listeners has forty thousand of these. */
+	memcpy(at, ")", 2);
+	do
+		*--at = (char)('0' + number % 10);
+	while ((number /= 10) > 0);
+	*--at = '(';
+	length = strlen(at);
+	if (used + length < size)
+		memcpy(buffer + used, at, length + 1);
 }
 
-static const char *ago(uint64_t then_boot_ns, uint64_t now_boot_ns, char buffer[static DURATION_TEXT_SIZE])
+/* What an interpreter was told to run; none for anything else. */
+static struct span told_to_run(const struct program *program)
 {
-	return duration_format(now_boot_ns > then_boot_ns ? now_boot_ns - then_boot_ns : 0, buffer);
+	struct span path = program->script_path;
+	const char *slash;
+
+	if (program->interpreter == INTERPRETER_NONE)
+		return (struct span){ NULL, 0 };
+	if (program->module.length)
+		return program->module;
+	if (!path.length)
+		return program->main;
+	slash = memrchr(path.start, '/', path.length);
+	if (slash && slash + 1 < path.start + path.length)
+		path = (struct span){ slash + 1, path.length - (size_t)(slash + 1 - path.start) };
+	return path;
 }
 
-static const char *keeper_article(enum keeper kind)
+void text_command(const struct process *process, char *buffer, size_t size)
 {
-	switch (kind) {
-	case KEEPER_AGENT: return "agent ";
-	case KEEPER_PERSON: return "";
-	case KEEPER_SUPERVISOR: return "supervisor ";
-	case KEEPER_MANAGER: return "manager ";
-	default: return "";
+	const struct program *program = &process->program;
+	struct span head = program->exe.length ? program->exe : program->argv0, tail = told_to_run(program);
+	size_t used = escape_span(tail.length && head.length ? head : best_name(process), 40, buffer, size);
+
+	if (!tail.length || !head.length)
+		return;
+	used += (size_t)snprintf(buffer + used, size - used, "%s", program->module.length ? " -m " : " ");
+	if (used < size)
+		escape_span(tail, 40, buffer + used, size - used);
+}
+
+uint64_t text_since(uint64_t now_boot_ns, uint64_t then_boot_ns)
+{
+	return now_boot_ns > then_boot_ns ? now_boot_ns - then_boot_ns : 0;
+}
+
+struct span text_cgroup(const char *lines)
+{
+	const char *chosen = lines, *path;
+
+	for (const char *line = lines; line && *line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		if (strncmp(line, "0::", 3) == 0) {
+			chosen = line;
+			break;
+		}
 	}
-}
-
-void text_detail(const struct world *world, const struct ruleset *ruleset, const struct verdict *verdict, int listener, uint64_t now_boot_ns,
-		 char *buffer, size_t size)
-{
-	const struct listener *subject = &world->listeners[listener];
-	char age[DURATION_TEXT_SIZE], orphaned[DURATION_TEXT_SIZE], due[DURATION_TEXT_SIZE];
-	char anchor[160] = "nobody known", culprit[160] = "a process", rule[96] = "", broke[160] = "a process", opener[96] = "";
-	bool has_anchor = verdict->walk.anchor != NONE;
-
-	text_escape(subject->opener_comm, strlen(subject->opener_comm), 16, opener, sizeof(opener));
-	ago(subject->opened_boot_ns, now_boot_ns, age);
-	ago(verdict->orphaned_boot_ns, now_boot_ns, orphaned);
-	duration_format(verdict->has_due && verdict->due_boot_ns > now_boot_ns ? verdict->due_boot_ns - now_boot_ns + NS_PER_SEC - 1 : 0, due);
-	if (has_anchor)
-		text_process(&world->processes[verdict->walk.anchor], anchor, sizeof(anchor));
-	if (verdict->culprit != NONE)
-		text_process(&world->processes[verdict->culprit], culprit, sizeof(culprit));
-	if (verdict->walk.broke_at != NONE)
-		text_process(&world->processes[verdict->walk.broke_at], broke, sizeof(broke));
-	if (verdict->rule != NONE)
-		text_escape(ruleset->rules[verdict->rule].matcher.name, strlen(ruleset->rules[verdict->rule].matcher.name), 48, rule, sizeof(rule));
-
-	switch (verdict->reason) {
-	case REASON_DUE:
-		if (verdict->has_orphaned)
-			snprintf(buffer, size, "its owner %s%s ended %s ago and nobody uses it (rule %s)", keeper_article(verdict->walk.anchor_kind), anchor,
-				 orphaned, rule);
-		else
-			snprintf(buffer, size, "it has listened for %s and nobody uses it (rule %s)", age, rule);
-		break;
-	case REASON_YOUNG:
-		snprintf(buffer, size, "it has listened for only %s; due in %s if nothing changes (rule %s)", age, due, rule);
-		break;
-	case REASON_RECENTLY_ORPHANED:
-		snprintf(buffer, size, "its owner %s%s ended only %s ago; due in %s if nothing changes (rule %s)",
-			 keeper_article(verdict->walk.anchor_kind), anchor, orphaned, due, rule);
-		break;
-	case REASON_ANCHOR_ALIVE:
-		snprintf(buffer, size, "%s%s, which it was started under, is alive", keeper_article(verdict->walk.anchor_kind), anchor);
-		break;
-	case REASON_LINEAGE_UNKNOWN:
-		snprintf(buffer, size, "who gave birth to %s was not seen: it is older than the tracking", broke);
-		break;
-	case REASON_OPERATOR:
-		snprintf(buffer, size, "an operator's own: started by hand from %s, which ended %s ago", anchor, orphaned);
-		break;
-	case REASON_DAEMON:
-		snprintf(buffer, size, "a daemon of %s%s: detached itself, or started at boot", keeper_article(verdict->walk.anchor_kind), anchor);
-		break;
-	case REASON_NO_RULE:
-		snprintf(buffer, size, "no rule names it");
-		break;
-	case REASON_REPORT_ONLY:
-		snprintf(buffer, size, "it would be due, but rule %s only reports", rule);
-		break;
-	case REASON_PROTECTED:
-		if (verdict->other != NONE)
-			snprintf(buffer, size, "%s, which would go with it, holds port %u, which is not due", culprit, world->listeners[verdict->other].port);
-		else
-			snprintf(buffer, size, "%s, which would go with it, is protected (%s)", culprit, verdict->what ? verdict->what : "");
-		break;
-	case REASON_FLOOR:
-		snprintf(buffer, size, "%s is never touched: %s", culprit, verdict->what ? verdict->what : "");
-		break;
-	case REASON_OPT_OUT:
-		if (verdict->culprit != NONE)
-			snprintf(buffer, size, "%s asks to be kept: %s is set in its environment", culprit, verdict->what);
-		else
-			snprintf(buffer, size, "kept by hand (listenreap keep)");
-		break;
-	case REASON_IN_USE:
-		if (verdict->what)
-			snprintf(buffer, size, "whether somebody uses it %s", verdict->what);
-		else if (verdict->is_recent_use)
-			snprintf(buffer, size, "somebody used it within the last minute");
-		else
-			snprintf(buffer, size, "in use: %d connection%s", verdict->connections, verdict->connections == 1 ? "" : "s");
-		break;
-	case REASON_OTHER_USER:
-		snprintf(buffer, size, "%s runs as another user: %s", culprit, verdict->what ? verdict->what : "");
-		break;
-	case REASON_NAMESPACE:
-		snprintf(buffer, size, "it lives in %s", verdict->what ? verdict->what : "another namespace");
-		break;
-	case REASON_SERVICE:
-		snprintf(buffer, size, "%s runs in a systemd service, which systemd looks after", culprit);
-		break;
-	case REASON_NO_HOLDER:
-		snprintf(buffer, size, "nobody holds it any more");
-		break;
-	case REASON_UNREADABLE:
-		snprintf(buffer, size, "not everything that matters can be read: %s", verdict->what ? verdict->what : "");
-		break;
-	case REASON_FOREIGN_HOLDER:
-		snprintf(buffer, size, "%s holds it too, another program that no rule names (%s opened it)", culprit, opener);
-		break;
-	case REASON_RESPAWNED:
-		snprintf(buffer, size, "it came back %s after we stopped it: somebody restarts it",
-			 ago(subject->stopped_boot_ns, subject->opened_boot_ns, orphaned));
-		break;
-	case REASON_LIMIT:
-		snprintf(buffer, size, "due, but max-reaps = %u trees are already due in this sweep", ruleset->max_reaps);
-		break;
-	case REASON_MAX:
-		snprintf(buffer, size, "?");
-		break;
-	}
+	path = chosen ? strchr(chosen, ':') : NULL;
+	path = path ? strchr(path + 1, ':') : NULL;
+	return path ? (struct span){ path + 1, strcspn(path + 1, "\n") } : (struct span){ NULL, 0 };
 }
