@@ -15,7 +15,6 @@ DESTDIR ?=
 CC ?= cc
 CLANG ?= clang
 BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool /usr/bin/bpftool) bpftool)
-PKG_CONFIG ?= pkg-config
 
 CFLAGS ?= -O2 -g
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wconversion
@@ -27,8 +26,8 @@ BASE_CFLAGS := -std=gnu11 -D_GNU_SOURCE -DVERSION='"$(VERSION)"' $(WARNINGS) -is
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 
 # What Debian calls what we need; `make deps` installs what is missing. Everything else is a library of libc.
-DEPS := clang llvm libbpf-dev libelf-dev zlib1g-dev bpftool libinih-dev libjson-c-dev libcriterion-dev \
-	gcc libc6-dev make pkg-config python3 iproute2 procps
+DEPS := clang libbpf-dev libelf-dev zlib1g-dev bpftool libinih-dev libjson-c-dev gcc binutils libc6-dev make python3
+TEST_DEPS := libcriterion-dev iproute2 procps php-cli mandoc zsh fish
 
 JUDGE := addr argv cgroup duration lineage policy program rules traffic tree
 OBSERVE := anchors arena config config_key failure gather loader observation pidref proc tracker watcher
@@ -74,7 +73,7 @@ help:
 # Set-up
 
 deps:
-	@missing=; for package in $(DEPS); do \
+	@missing=; for package in $(DEPS) $(if $(TESTS),$(TEST_DEPS)); do \
 		dpkg-query -W -f '$${Status}\n' $$package 2>/dev/null | grep -q 'ok installed' || missing="$$missing $$package"; \
 	done; \
 	if [ -z "$$missing" ]; then exit 0; fi; \
@@ -138,7 +137,8 @@ $(OUTPUT) $(OUTPUT)/bpf $(OUTPUT)/skel:
 
 # Tests
 
-check: deps
+check:
+	@$(MAKE) --no-print-directory deps TESTS=1
 	@$(MAKE) --no-print-directory WERROR=1 unit host
 
 unit: $(OUTPUT)/unit purity
