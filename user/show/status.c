@@ -258,16 +258,11 @@ static void measure(const struct status_frame *frame, const struct status_row *r
 	*ret = layout;
 }
 
-void status_print_table(const struct status_frame *frame, const struct status_row *rows, int count, FILE *out)
+void status_print_table(const struct status_frame *frame, struct status_row *rows, int count, FILE *out)
 {
-	struct status_row *sorted = malloc(((size_t)count + 1) * sizeof(*sorted));
 	struct layout layout;
 
-	if (sorted) {
-		memcpy(sorted, rows, (size_t)count * sizeof(*sorted));
-		qsort_r(sorted, (size_t)count, sizeof(*sorted), compare_rows, observation_world(frame->observation));
-		rows = sorted;
-	}
+	qsort_r(rows, (size_t)count, sizeof(*rows), compare_rows, observation_world(frame->observation));
 	measure(frame, rows, count, &layout);
 	for (size_t i = 0; i < LAST && frame->has_header; i++) {
 		if (layout.widths[i] == 0)
@@ -279,5 +274,4 @@ void status_print_table(const struct status_frame *frame, const struct status_ro
 		fprintf(out, "%s\n", columns[LAST].heading);
 	for (int row = 0; row < count; row++)
 		print_row(frame, &rows[row], &layout, out);
-	free(sorted);
 }

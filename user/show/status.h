@@ -23,7 +23,8 @@ struct status_row {
 };
 
 /* On a terminal that is too narrow for a useful WHY, columns are left out: SCOPE first, then USER, then ANCHOR, which WHY names too. */
-void status_print_table(const struct status_frame *frame, const struct status_row *rows, int count, FILE *out);
+/* Sorts the rows: what is due first, then by port. */
+void status_print_table(const struct status_frame *frame, struct status_row *rows, int count, FILE *out);
 /* act_count -1: status; else sweep, with `actions`, also when there were none. */
 void status_print_json(const struct status_frame *frame, const struct status_row *rows, int count, const struct act *acts, int act_count,
 		       FILE *out);
