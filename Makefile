@@ -52,7 +52,7 @@ endif
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY:
-.PHONY: all bench check clean demo deps help host install purity uninstall unit vm
+.PHONY: all bench check clean demo deps help host install purity uninstall unit vm zoo
 
 all: $(OUTPUT)/listenreap
 
@@ -62,6 +62,7 @@ help:
 	@echo 'make check      all tests (sets up what is missing; root for the host tests)'
 	@echo 'make unit       unit tests under ASan and UBSan, and the proof that the judge is pure'
 	@echo 'make host       tests on real processes of this kernel; ARGS=name runs those that match'
+	@echo 'make zoo        N=1000 SEED=1: random trees of processes, every verdict and every survivor compared'
 	@echo 'make bench      what it costs, beside ss and lsof; COMPARE=old.json shows what changed'
 	@echo 'make vm         the same tests on 5.10, 6.1, 6.12 and the newest kernel in VMs; KERNEL=6.12 or a vmlinuz runs one'
 	@echo 'make deps       install what building and testing needs (apt)'
@@ -159,7 +160,7 @@ $(OUTPUT)/tests/%: tests/host/stand-in/%.c
 	$(Q)$(CC) $(BASE_CFLAGS) $(CFLAGS) -o $@ $< -lutil
 
 host: $(OUTPUT)/listenreap $(STAND_INS)
-	$(Q)tests/host/run $(ARGS)
+	$(Q)LR_ZOO=200:1 tests/host/run $(ARGS)
 
 $(OUTPUT)/bench/%: tests/bench/%.c
 	$(say) CC $<
@@ -168,6 +169,12 @@ $(OUTPUT)/bench/%: tests/bench/%.c
 
 bench: $(OUTPUT)/listenreap $(OUTPUT)/bench/cost
 	$(Q)tests/bench/run --json $(OUTPUT)/bench.json $(if $(COMPARE),--compare $(COMPARE)) $(ARGS)
+
+# Random trees of real processes against a truth that comes from how they were built.
+N ?= 1000
+SEED ?= 1
+zoo: $(OUTPUT)/listenreap $(STAND_INS)
+	$(Q)LR_ZOO=$(N):$(SEED) tests/host/run zoo
 
 # Debian's own kernels in VMs; KERNEL=6.12 or KERNEL=/path/to/vmlinuz runs one.
 vm: $(OUTPUT)/listenreap $(OUTPUT)/bpf/listenreap.linked.o $(STAND_INS)
