@@ -161,6 +161,11 @@ def doomed(server, ancestors, anchor):
                                (group.kind in ("wrapper", "script") and runs_doomed and not any(child.alive for child in node.side_children))):
                 gone.append(node)
             nearer = node
+    # And the present children of all these.
+    line = [server, *ancestors]
+    for nearer, node in reversed(list(zip(line, line[1:]))):
+        if node in gone and nearer.alive and nearer not in gone and nearer is not server:
+            gone.append(nearer)
     return gone
 
 
@@ -178,7 +183,8 @@ def build(t, dice):
             line.become(kind)
         elif move.startswith(("sh", "script")) and move != "setsid":
             line.shell(kind, move.startswith("script"), not move.endswith("gone"))
-        elif move in ("setsid", "subreaper"):
+        elif move == "setsid" or (move == "subreaper" and line.down[-1].kind not in (None, "wrapper", "script", "server")):
+            # A wrapper that adopts what its line lost would be the parent of something doomed: another truth.
             try:
                 line.actor.do(move)
             except Exception:   # a group leader cannot: no harm
@@ -194,7 +200,8 @@ def build(t, dice):
 
 def tree(t, number):
     dice = random.Random(number)
-    t.config(more="[wrappers]\nprogram = lr-wrapper\n")
+    # A rule of its own: what was stopped a minute ago at the same port under the same rule would be a respawn.
+    t.config(t.rule(f"server-{number}", "program = lr-server"), more="[wrappers]\nprogram = lr-wrapper\n")
     line = build(t, dice)
     ancestors = list(reversed(line.down))
     server = ancestors.pop(0)
