@@ -166,7 +166,7 @@ def doomed(server, ancestors, anchor):
     for nearer, node in reversed(list(zip(line, line[1:]))):
         if node in gone and nearer.alive and nearer not in gone and nearer is not server:
             gone.append(nearer)
-    return gone
+    return gone + [child for node in gone for child in node.side_children]
 
 
 def build(t, dice):
