@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "observed.h"
 #include "proc.h"
 
@@ -369,22 +370,28 @@ static int take_tcp(const struct proc_tcp *tcp, void *arg)
 	return 0;
 }
 
-/* Somebody who lives in that network namespace: its /proc/PID/net shows it. */
+/* -ENOENT: not of that namespace. */
+static int read_tcp_through(struct observation *observation, pid_t pid, struct in_namespace *in)
+{
+	uint32_t pidns, found;
+	int err = proc_read_namespaces(observation->proc_fd, pid, &pidns, &found);
+
+	if (err < 0)
+		return err;
+	return found == in->netns ? proc_read_tcp(observation->proc_fd, pid, take_tcp, in) : -ENOENT;
+}
+
+/* Somebody who lives in that network namespace: its /proc/PID/net shows it. Ourselves first; a holder may end while it is read, then the next. */
 static int read_tcp_of(struct observation *observation, struct ports *ports, uint32_t netns)
 {
 	struct in_namespace in = { ports, netns };
-	struct world *world = &observation->world;
-	uint32_t pidns, found;
+	const struct world *world = &observation->world;
+	int err = read_tcp_through(observation, getpid(), &in);
 
-	for (int i = -1; i < world->holder_count; i++) {
-		pid_t pid = i < 0 ? 1 : (pid_t)world->processes[world->holders[i].process].id.tgid;
-
-		if (i >= 0 && world->listeners[world->holders[i].listener].netns != netns)
-			continue;
-		if (proc_read_namespaces(observation->proc_fd, pid, &pidns, &found) == 0 && found == netns)
-			return proc_read_tcp(observation->proc_fd, pid, take_tcp, &in);
-	}
-	return -ENOENT;
+	for (int i = 0; i < world->holder_count && err < 0 && err != -ENOMEM; i++)
+		if (world->listeners[world->holders[i].listener].netns == netns)
+			err = read_tcp_through(observation, (pid_t)world->processes[world->holders[i].process].id.tgid, &in);
+	return err;
 }
 
 static int gather_connections(struct observation *observation, const struct need *need)

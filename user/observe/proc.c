@@ -364,8 +364,12 @@ static int read_tcp(int proc_fd, pid_t pid, bool is_v6, int (*each)(const struct
 
 	snprintf(path, sizeof(path), "%d/net/%s", pid, is_v6 ? "tcp6" : "tcp");
 	fd = openat(proc_fd, path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return errno == ENOENT && is_v6 ? 0 : gone(errno);	/* a kernel without IPv6 */
+	if (fd < 0) {
+		err = gone(errno);
+		/* A kernel without IPv6 has no tcp6; a process that has ended has no net/tcp either. */
+		snprintf(path, sizeof(path), "%d/net/tcp", pid);
+		return is_v6 && err == -ESRCH && faccessat(proc_fd, path, F_OK, 0) == 0 ? 0 : err;
+	}
 	file = fdopen(fd, "r");
 	if (!file) {
 		close(fd);

@@ -224,7 +224,8 @@ def tree(t, number):
             gone = doomed(server, [*ancestors, runner], anchor)
             t.judged(server.process, "reap", "due", anchor__pid=anchor.members[-1].process.pid)
             output = t.sweep()
-            assert server.process.has_ended(), f"the leak lives on: {output!r}"
+            now = [(row["verdict"], row["reason"], row["detail"]) for row in output.json["listeners"] if row["port"] == server.process.port]
+            assert server.process.has_ended(), f"the leak lives on, judged {now} by the sweep: {output!r}"
             assert not helper or helper.has_ended(), f"its helper lives on: {output!r}"
             for node in everybody:
                 assert node.process.has_ended() == (node in gone), f"{node} {'lives on' if node in gone else 'was ended'}: {output!r}"
