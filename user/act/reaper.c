@@ -45,6 +45,7 @@ struct target {
 
 /* A tree under way: listeners that share processes share it. */
 struct reaping {
+	uint32_t number;	/* from 1 on: process.memo.reaping */
 	enum state state;
 	struct target *targets;
 	int target_count, target_room;
@@ -59,6 +60,7 @@ struct reaper {
 	int epoll_fd;
 	struct reaping *reapings;
 	int count, room;
+	uint32_t last_number;
 };
 
 static int grow(void **items, int count, int *room, size_t size)
@@ -138,13 +140,18 @@ static struct victim *find_victim(const struct reaping *reaping, struct process_
 }
 
 /* -ESRCH: it is gone. */
-static int add_victim(struct reaper *reaper, struct reaping *reaping, const struct process *process)
+static int add_victim(struct reaper *reaper, struct reaping *reaping, struct process *process)
 {
 	struct victim victim = { .uid = process->uid, .is_stopped = process->is_stopped, .is_wanted = true };
 	struct epoll_event event = { .events = EPOLLIN | EPOLLONESHOT };
-	struct victim *known = find_victim(reaping, process->id);
+	struct victim *known;
 	int err;
 
+	/* A thousand listeners of one tree: it was looked up for the first of them. */
+	if (process->memo.reaping == reaping->number)
+		return 0;
+	process->memo.reaping = reaping->number;
+	known = find_victim(reaping, process->id);
 	if (known) {
 		known->is_wanted = true;
 		known->is_stopped = process->is_stopped;
@@ -273,6 +280,10 @@ static struct reaping *find_reaping(struct reaper *reaper, const struct world *w
 {
 	for (int i = 0; i < reaper->count; i++)
 		for (int j = 0; j < tree_count; j++)
+			if (world->processes[tree[j]].memo.reaping == reaper->reapings[i].number)
+				return &reaper->reapings[i];
+	for (int i = 0; i < reaper->count; i++)
+		for (int j = 0; j < tree_count; j++)
 			if (find_victim(&reaper->reapings[i], world->processes[tree[j]].id))
 				return &reaper->reapings[i];
 	return NULL;
@@ -298,7 +309,7 @@ int reaper_reap(struct reaper *reaper, struct observation *observation, int list
 		err = grow((void **)&reaper->reapings, reaper->count, &reaper->room, sizeof(*reaping));
 		if (err == 0) {
 			reaping = &reaper->reapings[reaper->count++];
-			*reaping = (struct reaping){ .started_boot_ns = clock_boot_ns() };
+			*reaping = (struct reaping){ .number = ++reaper->last_number, .started_boot_ns = clock_boot_ns() };
 		}
 	}
 	if (err == 0)

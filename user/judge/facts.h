@@ -62,7 +62,10 @@ struct process {
 		int8_t keeper[2];	/* enum keeper + 1, without and with a terminal; 0 not asked yet */
 		int32_t candidate;	/* first rule that may name it, + 1; 0 not asked yet */
 		uint32_t mark;		/* of the last tree walk that met it (world.memo_mark) */
+		bool is_environ_read;	/* opt_out is known */
+		const char *opt_out;	/* the marker in its environment; NULL none */
 		bool is_doomed;		/* in a tree that is already due in this sweep */
+		uint32_t reaping;	/* the reaper's: number of the reaping that has pinned it; 0 none */
 	} memo;
 };
 

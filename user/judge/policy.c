@@ -449,7 +449,7 @@ static bool look_at_tree(struct judgement *judgement)
 	return judgement->need.kind == NEED_NOTHING;
 }
 
-static const char *opt_out_of(const struct process *process)
+static const char *find_marker(const struct process *process)
 {
 	static const char *const markers[] = { "BUILD_ID=dontKillMe", "JENKINS_NODE_COOKIE=dontKillMe", "RUNNER_TRACKING_ID=" };
 
@@ -463,9 +463,18 @@ static const char *opt_out_of(const struct process *process)
 	return NULL;
 }
 
+/* Remembered: a process may be in the trees of many listeners. */
+static const char *opt_out_of(struct process *process)
+{
+	if (!process->memo.is_environ_read)
+		process->memo.opt_out = find_marker(process);
+	process->memo.is_environ_read = true;
+	return process->memo.opt_out;
+}
+
 static enum answer ask_opt_out(struct judgement *judgement, int process)
 {
-	const struct process *subject = process_at(judgement, process);
+	struct process *subject = process_at(judgement, process);
 	const char *marker;
 
 	if (subject->end_boot_ns != 0)
