@@ -57,6 +57,37 @@ Test(addr, who_accepts_what)
 	}
 }
 
+Test(addr, the_same_host_address)
+{
+	static const struct {
+		const char *a, *b;
+		bool is_equal;
+	} rows[] = {
+		{ "127.0.0.1", "127.0.0.1", true }, { "127.0.0.1", "127.0.0.2", false }, { "127.0.0.1", "::ffff:127.0.0.1", true },
+		{ "::ffff:1.2.3.4", "::ffff:1.2.3.4", true }, { "::ffff:1.2.3.4", "::ffff:1.2.3.5", false }, { "127.0.0.1", "::1", false },
+		{ "::1", "::1", true }, { "fe80::1", "fe80::2", false }, { "0.0.0.0", "::", false }, { "1.2.3.4", "::1.2.3.4", false },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct address a = parse(rows[i].a), b = parse(rows[i].b);
+
+		cr_expect_eq(addr_equal(&a, &b), rows[i].is_equal, "%s and %s", rows[i].a, rows[i].b);
+		cr_expect_eq(addr_equal(&b, &a), rows[i].is_equal, "%s and %s", rows[i].b, rows[i].a);
+	}
+}
+
+Test(addr, what_lies_behind_an_ipv4_address_does_not_count)
+{
+	struct address a = parse("127.0.0.1"), b = a, any = parse("0.0.0.0");
+
+	memset(b.bytes + 4, 0xff, sizeof(b.bytes) - 4);
+	memset(any.bytes + 4, 0xff, sizeof(any.bytes) - 4);
+	cr_expect(addr_equal(&a, &b));
+	cr_expect(addr_is_any(&any));
+	cr_expect(addr_accepts(&any, false, &a));
+	cr_expect_not(addr_is_v4_mapped(&a));
+}
+
 Test(addr, said_as_people_do)
 {
 	char buffer[ADDR_TEXT_SIZE];
@@ -65,6 +96,10 @@ Test(addr, said_as_people_do)
 	cr_expect_str_eq(addr_format_port(&address, 80, buffer), "127.0.0.1:80");
 	address = parse("0.0.0.0");
 	cr_expect_str_eq(addr_format_port(&address, 80, buffer), "*:80");
+	address = parse("::");
+	cr_expect_str_eq(addr_format_port(&address, 80, buffer), "[::]:80");
+	address = parse("1111:2222:3333:4444:5555:6666:255.255.255.255");
+	cr_expect_str_eq(addr_format_port(&address, 65535, buffer), "[1111:2222:3333:4444:5555:6666:ffff:ffff]:65535");
 	address = parse("::1");
 	cr_expect_str_eq(addr_format_port(&address, 65535, buffer), "[::1]:65535");
 	address = parse("::ffff:127.0.0.1");

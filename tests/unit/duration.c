@@ -13,7 +13,10 @@ Test(duration, one_number_with_one_unit)
 		{ "90s", 0, 90 }, { "5m", 0, 300 }, { "2h", 0, 7200 }, { "1d", 0, 86400 }, { "0", 0, 0 }, { "0s", 0, 0 }, { "36500d", 0, 3153600000 },
 		{ "", -EINVAL, 0 }, { "5", -EINVAL, 0 }, { "m", -EINVAL, 0 }, { "-5m", -EINVAL, 0 }, { "5 m", -EINVAL, 0 }, { " 5m", -EINVAL, 0 },
 		{ "5m ", -EINVAL, 0 }, { "1.5h", -EINVAL, 0 }, { "5min", -EINVAL, 0 }, { "1h30m", -EINVAL, 0 }, { "5M", -EINVAL, 0 }, { "0x5m", -EINVAL, 0 },
-		{ "36501d", -ERANGE, 0 }, { "99999999999999999999s", -ERANGE, 0 },
+		{ "00", 0, 0 }, { "007s", 0, 7 }, { "876000h", 0, 3153600000 }, { "876001h", -ERANGE, 0 }, { "3153600001s", -ERANGE, 0 },
+		{ "36501d", -ERANGE, 0 }, { "18446744073709551617s", -ERANGE, 0 },
+		{ "99999999999999999999", -EINVAL, 0 }, { "99999999999999999999x", -EINVAL, 0 }, { "+5m", -EINVAL, 0 }, { "5m\n", -EINVAL, 0 },
+		{ "5mm", -EINVAL, 0 }, { "\xd9\xa5m", -EINVAL, 0 }, { "99999999999999999999s", -ERANGE, 0 },
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

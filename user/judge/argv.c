@@ -4,12 +4,12 @@
 
 const char *argv_next(const struct argv *argv, const char *token)
 {
-	const char *end = argv->bytes + argv->length, *next;
+	const char *next;
 
 	if (argv->length == 0)
-		return NULL;
+		return NULL;	/* bytes may be NULL then */
 	next = token ? token + strlen(token) + 1 : argv->bytes;
-	return next < end ? next : NULL;
+	return next < argv->bytes + argv->length ? next : NULL;
 }
 
 size_t argv_count(const struct argv *argv)

@@ -16,11 +16,10 @@ int duration_parse(const char *text, uint64_t *ret_ns)
 	uint64_t number = 0;
 	const char *at = text;
 
-	for (; *at >= '0' && *at <= '9'; at++) {
-		if (number > MAX_S)
-			return -ERANGE;
-		number = number * 10 + (uint64_t)(*at - '0');
-	}
+	/* Too large stays so: what follows must still be a unit. */
+	for (; *at >= '0' && *at <= '9'; at++)
+		if (number <= MAX_S)
+			number = number * 10 + (uint64_t)(*at - '0');
 	if (at == text)
 		return -EINVAL;
 	if (!*at && number == 0) {

@@ -21,13 +21,13 @@ struct span {
 };
 
 struct program {
-	enum interpreter interpreter;	/* by the executable's basename */
+	enum interpreter interpreter;	/* by the executable's basename; busybox is a shell when it is called as one */
 	struct span argv0;		/* basename of argv[0], a leading dash (login shell) removed */
 	struct span exe;		/* basename of the executable, " (deleted)" never part of it; none when not known */
 	struct span comm;		/* as the last exec set it */
 	struct span script;		/* interpreter's script: basename, .js .cjs .mjs removed (others kept: manage.py) */
 	struct span script_path;	/* as given, whole */
-	struct span package;		/* X or @scope/X of .../node_modules/X/... (the innermost node_modules), or of node_modules/.bin/X: X */
+	struct span package;		/* X or @scope/X of .../node_modules/X/... (the innermost node_modules), or of node_modules/.bin/X and .bin/../X/...: X */
 	struct span module;		/* python -m MODULE / -mMODULE */
 	struct span main;		/* JVM: basename of -jar FILE or the main class */
 	uint8_t facets;			/* which of the seven names above are there and differ from those before */
@@ -61,7 +61,8 @@ bool program_is_same(const struct program *a, const struct program *b);
 /* The names by which lists and protections know a program, in the order of their bits; at most 7, as many as are given back. */
 size_t program_facets(const struct program *program, struct span ret[static 7]);
 
-/* Shell with neither -c (alone or inside -lc; -o, -O, --rcfile, --init-file take a word) nor a script: interactive if it has a terminal. */
+/* Shell with neither -c (alone or inside -lc; -o, -O, --rcfile, --init-file take a word) nor a script (with -s there is none): interactive
+   if it has a terminal. */
 bool program_is_shell(const struct program *program);
 bool program_is_interactive_shell(const struct program *program, const struct argv *argv, bool has_tty);
 /* A non-interactive shell running a file or its standard input (design.md: script). */

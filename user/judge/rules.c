@@ -46,11 +46,22 @@ static enum match both(enum match a, enum match b)
 	return a == MATCH_YES && b == MATCH_YES ? MATCH_YES : MATCH_UNKNOWN;
 }
 
-/* A partial token that does not match yet may still do so with the bytes behind the cut. */
+/* Only the beginning of the token is known: it decides when the glob begins otherwise, or ends in `*` and matches already. */
+static enum match beginning_matches(const char *token, const char *glob)
+{
+	size_t literal = strcspn(glob, "*?[\\"), known = strlen(token), length = strlen(glob);
+
+	if (strncmp(token, glob, known < literal ? known : literal) != 0 || (!glob[literal] && known > literal))
+		return MATCH_NO;
+	if (length > 0 && glob[length - 1] == '*' && (length == 1 || glob[length - 2] != '\\') && fnmatch(glob, token, 0) == 0)
+		return MATCH_YES;
+	return MATCH_UNKNOWN;
+}
+
 static enum match token_matches(const struct argv *argv, const char *token, const char *glob)
 {
 	if (argv_is_partial(argv, token))
-		return MATCH_UNKNOWN;
+		return beginning_matches(token, glob);
 	return fnmatch(glob, token, 0) == 0 ? MATCH_YES : MATCH_NO;
 }
 
@@ -141,6 +152,12 @@ static enum match tokens_match(const struct matcher *matcher, const struct proce
 	return match;
 }
 
+/* Its argv is not known far enough to name it: an interpreter without its script, or a program without any name. */
+static bool may_have_other_names(const struct program *program)
+{
+	return program->is_incomplete && (program->interpreter != INTERPRETER_NONE || program->exe.length == 0);
+}
+
 static enum match script_matches(const struct matcher *matcher, const struct process *process)
 {
 	const struct program *program = &process->program;
@@ -149,7 +166,7 @@ static enum match script_matches(const struct matcher *matcher, const struct pro
 		return MATCH_YES;
 	if (globs_match(&matcher->script, program->script) || globs_match(&matcher->script, program->package))
 		return MATCH_YES;
-	return program->is_incomplete && program->script.length == 0 ? MATCH_UNKNOWN : MATCH_NO;
+	return may_have_other_names(program) ? MATCH_UNKNOWN : MATCH_NO;
 }
 
 static enum match rest_matches(const struct matcher *matcher, const struct process *process)
@@ -176,10 +193,9 @@ enum match matcher_fits_process(const struct matcher *matcher, const struct proc
 enum match matcher_names_process(const struct matcher *matcher, const struct process *process)
 {
 	const struct program *program = &process->program;
-	bool is_incomplete = program->interpreter != INTERPRETER_NONE && program->is_incomplete;
 
 	if (matcher->program.count > 0 && !globs_name_program(&matcher->program, program))
-		return is_incomplete ? both(MATCH_UNKNOWN, rest_matches(matcher, process)) : MATCH_NO;
+		return may_have_other_names(program) ? both(MATCH_UNKNOWN, rest_matches(matcher, process)) : MATCH_NO;
 	return rest_matches(matcher, process);
 }
 
@@ -252,7 +268,8 @@ bool rule_fits_user(const struct rule *rule, uint32_t uid)
 bool rules_is_multiprocessing_child(const struct process *process)
 {
 	static const char spawn[] = "from multiprocessing.spawn import spawn_main; spawn_main(";
-	const char *token;
+	static const char words[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_=, ";
+	const char *token, *code;
 
 	if (process->program.interpreter != INTERPRETER_PYTHON || !process->program.is_inline)
 		return false;
@@ -262,17 +279,35 @@ bool rules_is_multiprocessing_child(const struct process *process)
 	token = argv_next(&process->argv, token);
 	if (!token || strncmp(token, spawn, sizeof(spawn) - 1) != 0)
 		return false;
+	/* `tracker_fd=5, pipe_handle=7)` and nothing behind it (Lib/multiprocessing/spawn.py, get_command_line()) */
+	code = token + sizeof(spawn) - 1;
+	code += strspn(code, words);
+	if (strcmp(code, ")") != 0)
+		return false;
 	token = argv_next(&process->argv, token);
-	return token && strcmp(token, "--multiprocessing-fork") == 0 && !argv_next(&process->argv, token);
+	return token && strcmp(token, "--multiprocessing-fork") == 0 && !argv_next(&process->argv, token) && !process->argv.is_cut;
 }
 
-/* Unknown (argv cut or missed) is no match: an unlisted ancestor spares while it lives and is looked through when it has ended. */
+static enum match list_names(const struct ruleset *ruleset, enum keeper kind, const struct process *process)
+{
+	enum match best = MATCH_NO;
+
+	for (size_t i = 0; i < ruleset->lists[kind].count && best != MATCH_YES; i++) {
+		enum match match = matcher_names_process(&ruleset->lists[kind].items[i], process);
+
+		if (match != MATCH_NO)
+			best = match;
+	}
+	return best;
+}
+
+/*
+ * Unknown (argv cut or missed) is no match, for to be taken for a keeper can kill as well: an agent above makes an ended person's job an
+ * orphan. KEEPER_NONE spares while it lives; when it has ended, rules_may_be_keeper() tells that the walk must not look through it.
+ */
 static bool is_listed(const struct ruleset *ruleset, enum keeper kind, const struct process *process)
 {
-	for (size_t i = 0; i < ruleset->lists[kind].count; i++)
-		if (matcher_names_process(&ruleset->lists[kind].items[i], process) == MATCH_YES)
-			return true;
-	return false;
+	return list_names(ruleset, kind, process) == MATCH_YES;
 }
 
 enum keeper rules_keeper_of(const struct ruleset *ruleset, const struct process *process, bool has_tty)
@@ -295,10 +330,23 @@ enum keeper rules_keeper_of(const struct ruleset *ruleset, const struct process 
 	return program_is_shell(program) && program->is_inline ? KEEPER_WRAPPER : KEEPER_NONE;
 }
 
+bool rules_may_be_keeper(const struct ruleset *ruleset, const struct process *process, bool has_tty)
+{
+	static const enum keeper owners[] = { KEEPER_AGENT, KEEPER_PERSON, KEEPER_SUPERVISOR };
+
+	if (rules_keeper_of(ruleset, process, has_tty) != KEEPER_NONE)
+		return false;
+	for (size_t i = 0; i < sizeof(owners) / sizeof(owners[0]); i++)
+		if (list_names(ruleset, owners[i], process) == MATCH_UNKNOWN)
+			return true;
+	return has_tty && program_is_shell(&process->program) && process->program.is_incomplete;
+}
+
+/* Unknown protects. */
 const struct matcher *rules_protection_of(const struct ruleset *ruleset, const struct process *process)
 {
 	for (size_t i = 0; i < ruleset->protection_count; i++)
-		if (matcher_names_process(&ruleset->protections[i], process) == MATCH_YES)
+		if (matcher_names_process(&ruleset->protections[i], process) != MATCH_NO)
 			return &ruleset->protections[i];
 	return NULL;
 }

@@ -128,5 +128,10 @@ bool rules_is_multiprocessing_child(const struct process *process);
 /* First matching row of design.md's walk for this ancestor by name and nature; managers are checked for pid 1 or a root-only file.
    has_tty: did it have a terminal when it forked the child in question (or has it now)? */
 enum keeper rules_keeper_of(const struct ruleset *ruleset, const struct process *process, bool has_tty);
-/* Which protection names it; NULL none. */
+/*
+ * Is it of no row above only because its argv is cut or was missed: may it be an agent, a person or a supervisor? One that lives spares
+ * as any other program does; one that has ended must not be looked through, nor be left out when a live agent is sought.
+ */
+bool rules_may_be_keeper(const struct ruleset *ruleset, const struct process *process, bool has_tty);
+/* Which protection names it, or may name it when its argv is not known far enough; NULL none. */
 const struct matcher *rules_protection_of(const struct ruleset *ruleset, const struct process *process);

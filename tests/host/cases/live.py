@@ -13,15 +13,15 @@ import subprocess
 import termios
 import time
 
-from lib.case import LISTENREAP, case
+from lib.case import LISTENREAP, TOP, case
 from lib.play import LIMIT, Process, listening_inodes
 
 
 class Live:
     """A listenreap that goes on, and what it says."""
 
-    def __init__(self, t, *words, env=None, stderr_is_read=True):
-        self.popen = subprocess.Popen([LISTENREAP, *words, "--pin-dir", t.pin_dir, "--config", t.config_path], stdin=subprocess.DEVNULL,
+    def __init__(self, t, *words, env=None, stderr_is_read=True, before=()):
+        self.popen = subprocess.Popen([*before, LISTENREAP, *words, "--pin-dir", t.pin_dir, "--config", t.config_path], stdin=subprocess.DEVNULL,
                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=dict(t.environment, **(env or {})))
         self.process = Process(self.popen.pid)
         self.source = self.popen.stderr if stderr_is_read else self.popen.stdout
@@ -392,3 +392,20 @@ def metrics_count_listeners_and_reaps(t):
     again = metrics(t)
     assert again['listenreap_reaps_total{rule="server",outcome="reaped"}'] == 1, "a counter that forgets"
     assert again["listenreap_snapshot_seconds"] > 0
+
+
+@case(tracking=False)
+def run_needs_no_more_capabilities_than_its_unit_gives(t):
+    t.need("setpriv")
+    unit = open(TOP + "/user/etc/listenreap.service").read()
+    given = re.search(r"^CapabilityBoundingSet=(.*)$", unit, re.M)[1].split()
+    bounding = ",".join(["-all", *("+" + name.removeprefix("CAP_").lower() for name in given)])
+    t.own_tracker(loaded=False)
+    live = Live(t, "run", before=["setpriv", "--bounding-set", bounding, "--inh-caps=-all"])
+    with live as run:
+        run.read_until(r"listeners, .* (next look|can become due)")
+        agent = t.agent()
+        server = t.server(agent)
+        agent.end()
+        server.wait_end()
+        run.read_until(rf"^<5>reaped pid={server.pid} ")
