@@ -34,7 +34,7 @@ OBSERVE := anchors arena config config_key failure gather loader observation pid
 ACT := reaper
 SHOW := detail explain json log notify status text
 COMMAND := check doctor explain keep metrics run status sweep tracking watch
-UNIT := addr cgroup config duration lineage policy proc program rules shipped show text world
+UNIT := addr argv cgroup config duration lineage policy proc program rules shipped show text world
 
 JUDGE_OBJECTS := $(JUDGE:%=user/judge/%.o)
 PRODUCT_OBJECTS := $(JUDGE_OBJECTS) $(OBSERVE:%=user/observe/%.o) $(ACT:%=user/act/%.o) $(SHOW:%=user/show/%.o)

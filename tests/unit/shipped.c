@@ -563,6 +563,8 @@ static const struct keeper_row keeper_rows[] = {
 	{ "jenkins' agent", KEEPER_MANAGER, { "java", { "java", "-jar", "/opt/agent.jar", "-url", "http://x" } }, false },
 	{ "gitlab-runner", KEEPER_MANAGER, { "gitlab-runner", { "gitlab-runner", "run" } }, false },
 	{ "cron", KEEPER_MANAGER, { "cron", { "/usr/sbin/cron", "-f" } }, false },
+	{ "a cron.js of somebody's own", KEEPER_NONE, { "node", { "node", "cron.js" } }, false },
+	{ "an init script of somebody's own", KEEPER_SCRIPT, { "sh", { "sh", "./init" } }, false },
 	{ "user's systemd", KEEPER_MANAGER, { "systemd", { "/lib/systemd/systemd", "--user" } }, false },
 	{ "tmux", KEEPER_PERSON, { "tmux", { "tmux", "new", "-d" } }, false },
 	{ "ssh session", KEEPER_PERSON, { "sshd", { "sshd: u@pts/0" } }, false },

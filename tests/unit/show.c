@@ -155,7 +155,7 @@ static char *capture_end(struct capture *capture)
 	return capture->text;
 }
 
-static char *table(const struct stage *stage, int count)
+static char *table(struct stage *stage, int count)
 {
 	struct capture capture;
 

@@ -100,6 +100,8 @@ static struct agents_above find_agents(struct world *world, const struct ruleset
 			found.has_any = true;
 			found.has_alive |= above.is_alive;
 			found.last_end_boot_ns = later(found.last_end_boot_ns, above.end_boot_ns);
+		} else if (above.is_alive && rules_may_be_keeper(ruleset, &world->processes[above.elder], above.had_tty)) {
+			found.has_alive = true;		/* its argv is cut: it may be one, and lives */
 		}
 		child = above.elder;
 	}
@@ -281,6 +283,13 @@ void lineage_walk(struct world *world, const struct ruleset *ruleset, int proces
 				    lineage_is_same_server(world, &ruleset->rules[rule], ancestor.elder, process);
 		bool is_answer = ask(world, ruleset, &progress, &ancestor, kind, is_same_rule, &walk);
 
+		/* What may have been a keeper is not looked through. */
+		if (!is_answer && kind == KEEPER_NONE && !is_same_rule &&
+		    rules_may_be_keeper(ruleset, &world->processes[ancestor.elder], ancestor.had_tty)) {
+			walk = answer_unknown(ancestor.elder);
+			is_answer = true;
+		}
+
 		if (steps && depth < max)
 			steps[depth] = (struct walk_step){
 				.process = ancestor.elder, .kind = kind, .is_alive = ancestor.is_alive,
@@ -320,6 +329,9 @@ void lineage_walk_parent(struct world *world, const struct ruleset *ruleset, int
 			continue;
 		if (kind == KEEPER_MANAGER && !ancestor.is_witnessed_link) {
 			*ret = answer_unknown(ancestor.nearest);
+		} else if (!ancestor.is_alive && kind == KEEPER_NONE &&
+			   rules_may_be_keeper(ruleset, &world->processes[ancestor.elder], ancestor.had_tty)) {
+			*ret = answer_unknown(ancestor.elder);
 		} else if (ancestor.is_alive) {
 			*ret = answer(LINEAGE_OWNED, &ancestor, kind);
 		} else {
