@@ -324,6 +324,22 @@ static void reuse_old_listeners(struct listenreap *skeleton, const char *pin_dir
 }
 
 /*
+ * Elements come from small per-CPU caches that are refilled a little later (kernel/bpf/memalloc.c): a burst of inserts meets ENOMEM where
+ * there is memory enough. Waiting a moment is the cure.
+ */
+static int insert(int map, const void *key, const void *value, __u64 flags)
+{
+	for (int tries = 0; tries < 200; tries++) {
+		if (bpf_map_update_elem(map, key, value, flags) == 0)
+			return 0;
+		if (errno != ENOMEM && errno != EBUSY && errno != EAGAIN)
+			break;
+		usleep(500);
+	}
+	return -errno;
+}
+
+/*
  * Births of the layout that is replaced. Our hooks are on by now, and so are the old ones. An entry of ours that did not see the birth gives
  * way to the old one that did. Who ends between the copy and the second look is marked by the old hook alone, and is taken over again.
  */
@@ -341,11 +357,11 @@ static void carry_births(struct listenreap *skeleton, const char *pin_dir)
 			after = &key;
 			if (bpf_map_lookup_elem(old, &key, &birth) < 0)
 				continue;
-			if (bpf_map_update_elem(births, &key, &birth, BPF_NOEXIST) == 0 || bpf_map_lookup_elem(births, &key, &carried) < 0)
+			if (insert(births, &key, &birth, BPF_NOEXIST) == 0 || bpf_map_lookup_elem(births, &key, &carried) < 0)
 				continue;
 			if ((birth.flags & BIRTH_WITNESSED && !(carried.flags & BIRTH_WITNESSED)) ||
 			    (pass > 0 && birth.flags & BIRTH_ENDED && !(carried.flags & BIRTH_ENDED)))
-				bpf_map_update_elem(births, &key, &birth, BPF_EXIST);
+				insert(births, &key, &birth, BPF_EXIST);
 		}
 	}
 }
@@ -361,7 +377,7 @@ static void carry_own(const char *pin_dir, const char *name, struct bpf_map *our
 	while (bpf_map_get_next_key(old, after, key) == 0) {
 		after = key;
 		if (bpf_map_lookup_elem(old, key, value) == 0)
-			bpf_map_update_elem(bpf_map__fd(ours), key, value, BPF_NOEXIST);
+			insert(bpf_map__fd(ours), key, value, BPF_NOEXIST);
 	}
 }
 
@@ -523,7 +539,7 @@ static int seed_arguments(struct listenreap *skeleton, int proc_fd)
 		seed.argv_len = seed.is_cut ? sizeof(seed.argv) : (__u32)length;
 		memcpy(seed.argv, bytes, seed.argv_len);
 		free(bytes);
-		bpf_map_update_elem(bpf_map__fd(skeleton->maps.seeds), &record.self, &seed, BPF_ANY);
+		insert(bpf_map__fd(skeleton->maps.seeds), &record.self, &seed, BPF_ANY);
 	}
 	return run_iterator(skeleton->progs.seed_arguments);
 }
@@ -559,6 +575,8 @@ static int attach(struct listenreap *skeleton, struct failure *ret_failure)
 	return 0;
 }
 
+#define SEED_PASSES 3
+
 /* Enters what already lives. Hooks are on: what they wrote is never overwritten. */
 static int seed(struct listenreap *skeleton, const char *pin_dir, struct failure *ret_failure)
 {
@@ -568,10 +586,11 @@ static int seed(struct listenreap *skeleton, const char *pin_dir, struct failure
 	__u32 zero = 0;
 	int err = proc_open(&proc_fd);
 
-	if (err == 0) {
+	if (err == 0)
 		carry_over(skeleton, pin_dir);
+	/* Again for what met an empty cache: entering what is there already changes nothing. */
+	for (int pass = 0; pass < SEED_PASSES && err == 0; pass++)
 		err = run_iterator(skeleton->progs.seed_births);
-	}
 	if (err == 0)
 		err = run_iterator(skeleton->progs.seed_links);
 	if (err == 0)
