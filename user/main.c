@@ -196,7 +196,9 @@ static const char *apply_flag(struct invocation *invocation, enum flag flag, con
 	case FLAG_LOG_FORMAT:
 		invocation->is_log_json = strcmp(value, "json") == 0;
 		return invocation->is_log_json || strcmp(value, "text") == 0 ? NULL : "text or json";
-	case FLAG_FOR: return duration_parse(value, &invocation->for_ns) == 0 ? NULL : "a time as 90s, 5m, 2h or 1d";
+	case FLAG_FOR:
+		/* 0 would mean until reboot. */
+		return duration_parse(value, &invocation->for_ns) == 0 && invocation->for_ns > 0 ? NULL : "a time as 90s, 5m, 2h or 1d";
 	default: return NULL;
 	}
 }
