@@ -53,7 +53,7 @@ struct {
 	__type(value, struct birth);
 } births SEC(".maps");
 
-/* An entry of zeros: what a birth without a recorded parent starts as (a birth is too large for the stack). */
+/* What a birth without a recorded parent starts as: zeros, but for its refs (a birth is too large for the stack). */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -124,6 +124,31 @@ static struct process_id identify(struct task_struct *task)
 	struct process_id id = { .start_boot_ns = task->group_leader->start_boottime, .tgid = task->tgid };
 
 	return id;
+}
+
+static bool is_same(const struct process_id *a, const struct process_id *b)
+{
+	return a->tgid == b->tgid && a->start_boot_ns == b->start_boot_ns;
+}
+
+/*
+ * False: there is one already, or no room. Compared with 0, not for a sign: until 6.4 map operations returned int, and as the verifier has
+ * them called directly, -EEXIST arrives as 4294967279.
+ */
+static bool insert_birth(const struct process_id *id, const struct birth *birth)
+{
+	return bpf_map_update_elem(&births, id, birth, BPF_NOEXIST) == 0;
+}
+
+/* A living process of which nothing is recorded. Its end may come at once: it counts as alive from the first moment. */
+static bool insert_blank(const struct process_id *id)
+{
+	__u32 zero = 0;
+	struct birth *birth = bpf_map_lookup_elem(&blank, &zero);
+
+	if (birth)
+		birth->refs = 1;	/* whoever writes it, writes the same */
+	return birth && insert_birth(id, birth);
 }
 
 /* As /proc/PID/stat numbers it: new_encode_dev(MKDEV(major, minor_start) + index). */
@@ -203,7 +228,8 @@ int BPF_PROG(record_birth, struct task_struct *forker, struct task_struct *child
 {
 	struct process_id id, parent_id;
 	struct birth *parent, *birth;
-	__u32 zero = 0, tty;
+	bool is_new;
+	__u32 tty;
 
 	if (child->pid != child->tgid || child->flags & PF_KTHREAD)
 		return 0;
@@ -220,10 +246,8 @@ int BPF_PROG(record_birth, struct task_struct *forker, struct task_struct *child
 		count(COUNTER_UNRECORDED_PARENT);
 	}
 	/* The parent's entry is the child's first: it has the same argv, comm and executable until it calls exec. */
-	birth = parent ? parent : bpf_map_lookup_elem(&blank, &zero);
-	if (!birth)
-		return 0;
-	if (bpf_map_update_elem(&births, &id, birth, BPF_NOEXIST) < 0) {
+	is_new = parent ? insert_birth(&id, parent) : insert_blank(&id);
+	if (!is_new) {
 		if (!bpf_map_lookup_elem(&births, &id))
 			count(COUNTER_BIRTHS_FULL);
 		if (parent)
@@ -253,13 +277,14 @@ int BPF_PROG(record_birth, struct task_struct *forker, struct task_struct *child
 	return 0;
 }
 
-static void note_arguments(struct birth *birth, struct mm_struct *mm)
+/* Returns the flags that say what is known. */
+static __u32 note_arguments(struct birth *birth, struct mm_struct *mm)
 {
 	__u64 start = mm->arg_start, length = mm->arg_end - start;
+	__u32 flags = 0;
 
-	birth->flags &= ~(BIRTH_ARGV_CUT | BIRTH_ARGV_MISSED);
 	if (length > ARGV_HEAD) {
-		birth->flags |= BIRTH_ARGV_CUT;
+		flags = BIRTH_ARGV_CUT;
 		length = ARGV_HEAD;
 	}
 	barrier_var(length);
@@ -268,8 +293,9 @@ static void note_arguments(struct birth *birth, struct mm_struct *mm)
 	birth->argv_len = length;
 	if (bpf_probe_read_user(birth->argv, length, (const void *)start) < 0) {
 		birth->argv_len = 0;
-		birth->flags |= BIRTH_ARGV_MISSED;
+		flags |= BIRTH_ARGV_MISSED;
 	}
+	return flags;
 }
 
 /* The section is ours, so that the loader can put back the helper that libbpf takes for unsupported (tracker.c). */
@@ -278,31 +304,30 @@ int BPF_PROG(record_exec, struct task_struct *task, int old_pid, struct linux_bi
 {
 	struct process_id id = identify(task);
 	struct birth *birth = bpf_map_lookup_elem(&births, &id);
-	__u32 zero = 0;
+	__u32 flags;
 
 	if (!birth) {
-		/* Its fork was not seen: entered as at load, with its parent of now and not witnessed. */
-		birth = bpf_map_lookup_elem(&blank, &zero);
-		if (!birth || bpf_map_update_elem(&births, &id, birth, BPF_NOEXIST) < 0) {
+		/* Its fork was not seen: entered as at load, with its parent of now and not witnessed. If load was faster, it wrote the same. */
+		insert_blank(&id);
+		birth = bpf_map_lookup_elem(&births, &id);
+		if (!birth) {
 			count(COUNTER_BIRTHS_FULL);
 			return 0;
 		}
-		birth = bpf_map_lookup_elem(&births, &id);
-		if (!birth)
-			return 0;
 		birth->parent = identify(task->real_parent);
-		birth->refs = 1;
 		birth->self = id;
 	}
 	birth->exec_seq |= 1;
 	barrier();
-	birth->flags = (birth->flags & ~(BIRTH_EXE_CUT | BIRTH_EXE_ROOT_ONLY)) | BIRTH_EXECED;
+	/* Atomically, here and wherever others may write them too: load may link the entry meanwhile. */
+	__sync_fetch_and_and(&birth->flags, ~(BIRTH_ARGV_CUT | BIRTH_ARGV_MISSED | BIRTH_EXE_CUT | BIRTH_EXE_ROOT_ONLY));
 	birth->exec_boot_ns = bpf_ktime_get_boot_ns();
 	birth->uid = task->cred->euid.val;
 	note_terminal(birth, task->signal);
 	copy_comm(birth->comm, task->comm);
-	birth->flags |= note_executable(birth, bprm->file);
-	note_arguments(birth, task->mm);
+	flags = BIRTH_EXECED | note_executable(birth, bprm->file);
+	flags |= note_arguments(birth, task->mm);
+	__sync_fetch_and_or(&birth->flags, flags);
 	barrier();
 	birth->exec_seq++;
 	return 0;
@@ -344,6 +369,14 @@ int BPF_PROG(record_end, struct task_struct *task)
 	birth = bpf_map_lookup_elem(&births, &id);
 	if (!birth || __sync_fetch_and_or(&birth->flags, BIRTH_ENDED) & BIRTH_ENDED)
 		return 0;
+	/*
+	 * The other of two last ones may have forgotten the entry since we found it, and its memory is a newborn's at once (htab reuses
+	 * elements since 6.1, without waiting for RCU). That one lives: who is said to have ended makes orphans.
+	 */
+	if (!is_same(&birth->self, &id)) {
+		__sync_fetch_and_and(&birth->flags, ~BIRTH_ENDED);
+		return 0;
+	}
 	note_terminal(birth, task->signal);
 	birth->exit_code = task->signal->group_exit_code ? task->signal->group_exit_code : task->exit_code;
 	birth->end_boot_ns = bpf_ktime_get_boot_ns();
@@ -622,29 +655,27 @@ SEC("iter/task")
 int seed_births(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
+	__u32 flags = BIRTH_EXECED | BIRTH_ARGV_MISSED;
 	struct process_id id;
 	struct birth *birth;
-	__u32 zero = 0;
 
 	if (!task || task->pid != task->tgid || task->flags & PF_KTHREAD || task->signal->live.counter == 0)
 		return 0;
 	id = identify(task);
-	birth = bpf_map_lookup_elem(&blank, &zero);
-	if (!birth || bpf_map_update_elem(&births, &id, birth, BPF_NOEXIST) < 0)
+	if (!insert_blank(&id))
 		return 0;
 	birth = bpf_map_lookup_elem(&births, &id);
 	if (!birth)
 		return 0;
 	birth->parent = identify(task->real_parent);
-	birth->refs = 1;
-	birth->flags = BIRTH_EXECED | BIRTH_ARGV_MISSED;
 	birth->uid = task->cred->euid.val;
 	note_terminal(birth, task->signal);
 	copy_comm(birth->comm, task->comm);
 	if (task->mm && task->mm->exe_file)
-		birth->flags |= note_executable(birth, task->mm->exe_file);
+		flags |= note_executable(birth, task->mm->exe_file);
 	else
-		birth->flags |= BIRTH_EXE_CUT;
+		flags |= BIRTH_EXE_CUT;
+	__sync_fetch_and_or(&birth->flags, flags);
 	barrier();
 	birth->self = id;
 	return 0;
@@ -728,6 +759,11 @@ int seed_arguments(struct bpf_iter__task *ctx)
 	for (int i = 0; i < ARGV_HEAD / 8; i++)
 		((__u64 *)birth->argv)[i] = ((__u64 *)seed->argv)[i];
 	birth->argv_len = seed->argv_len;
-	birth->flags = (birth->flags & ~BIRTH_ARGV_MISSED) | (seed->is_cut ? BIRTH_ARGV_CUT : 0);
+	if (seed->is_cut)
+		__sync_fetch_and_or(&birth->flags, BIRTH_ARGV_CUT);
+	__sync_fetch_and_and(&birth->flags, ~BIRTH_ARGV_MISSED);
+	/* An exec in between: what is there now may be some of both. It is read from /proc while it lives. */
+	if (birth->exec_boot_ns)
+		__sync_fetch_and_or(&birth->flags, BIRTH_ARGV_MISSED);
 	return 0;
 }

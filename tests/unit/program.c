@@ -33,7 +33,7 @@ static const struct {
 	{ "code", "python3", "python3 -c import\1x -m http.server", NULL, NULL, NULL, NULL, "-c" },
 	{ "standard input", "python3", "python3 -", NULL, NULL, NULL, NULL, "-" },
 	{ "nothing at all", "python3", "python3", NULL, NULL, NULL, NULL, NULL },
-	{ "a dash in front of its name", "python3.11", "-python3 -m http.server", NULL, NULL, "http.server", NULL, "-m" },
+	{ "F8: a dash in front of its name", "python3.11", "-python3 -m http.server", NULL, NULL, "http.server", NULL, "-m" },
 	{ "pypy", "pypy3", "pypy3 -m http.server", NULL, NULL, "http.server", NULL, "-m" },
 	{ "pypy's option with a word", "pypy3", "pypy3 --jit off a.py", "a.py", NULL, NULL, NULL, "a.py" },
 	{ "a long option with a word", "python3", "python3 --check-hash-based-pycs always -OO a.py", "a.py", NULL, NULL, NULL, "a.py" },
@@ -142,7 +142,7 @@ static const struct {
 	bool is_script_without;
 } shells[] = {
 	{ "bash on a terminal", "bash", NULL, true, false, true },
-	{ "a login shell", "-bash", NULL, true, false, true },
+	{ "F8: a login shell", "-bash", NULL, true, false, true },
 	{ "bash -i", "bash -i", NULL, true, false, true },
 	{ "options with words", "bash --rcfile x --init-file y -o vi", NULL, true, false, true },
 	{ "bash -l --posix", "bash -l --posix", NULL, true, false, true },
@@ -354,4 +354,33 @@ Test(program, a_name_too_long_matches_nothing)
 	cr_expect(span_matches((struct span){ name, 4096 }, "a*"));
 	cr_expect_not(span_matches((struct span){ 0 }, "*"));
 	free(name);
+}
+
+Test(program, f8_a_dash_in_front_is_no_part_of_the_name)
+{
+	static const struct {
+		const char *sentence, *exe, *argv;
+		enum interpreter interpreter;
+		const char *argv0;
+	} dashes[] = {
+		{ "F8: a login shell", "bash", "-bash", INTERPRETER_SHELL, "bash" },
+		{ "F8: as the report has it", "python3.11", "-python3 -m http.server", INTERPRETER_PYTHON, "python3" },
+		{ "no executable known", NULL, "-bash", INTERPRETER_SHELL, "bash" },
+		{ "in front of a path", NULL, "-/bin/bash", INTERPRETER_SHELL, "bash" },
+		{ "behind a path", NULL, "/bin/-bash", INTERPRETER_SHELL, "bash" },
+		{ "two of them", NULL, "--help", INTERPRETER_NONE, "-help" },
+		{ "nothing but a dash", NULL, "-", INTERPRETER_NONE, "-" },
+		{ "nothing behind the slash", NULL, "/bin/", INTERPRETER_NONE, NULL },
+		{ "no dash", NULL, "bash", INTERPRETER_SHELL, "bash" },
+	};
+
+	for (size_t i = 0; i < sizeof(dashes) / sizeof(dashes[0]); i++) {
+		struct argv argv = block(dashes[i].argv);
+		struct program program;
+
+		program_identify(dashes[i].exe, NULL, &argv, &program);
+		cr_expect_eq(program.interpreter, dashes[i].interpreter, "%s", dashes[i].sentence);
+		expect(dashes[i].sentence, "argv[0]", program.argv0, dashes[i].argv0);
+		free((void *)argv.bytes);
+	}
 }

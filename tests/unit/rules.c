@@ -183,7 +183,7 @@ Test(rules, environment_and_user_and_cgroup)
 	process.environ = FACT_UNREADABLE;
 	cr_expect_eq(rule_fits_environment(&rule, &process), MATCH_UNKNOWN);
 
-	/* F7 */
+	/* F7: no host-wide kills */
 	rule.user = (struct uid_set){ .uids = uids, .count = 2 };
 	cr_expect(rule_fits_user(&rule, 1001));
 	cr_expect_not(rule_fits_user(&rule, 0));

@@ -244,7 +244,7 @@ int proc_read_exe(int proc_fd, pid_t pid, char **ret_path, bool *ret_is_deleted)
 {
 	static const char deleted[] = " (deleted)";
 	char path[64], *target = malloc(PATH_MAX + sizeof(deleted));
-	struct stat status;
+	struct statx status;
 	ssize_t length;
 	pid_t tid;
 	int err;
@@ -260,8 +260,11 @@ int proc_read_exe(int proc_fd, pid_t pid, char **ret_path, bool *ret_is_deleted)
 		return err;
 	}
 	target[length] = '\0';
-	/* A file may really be named so: what counts is the inode. */
-	*ret_is_deleted = fstatat(proc_fd, path, &status, 0) == 0 && status.st_nlink == 0;
+	/*
+	 * A file may really be named so: what counts is the inode. As it is in the cache: a FUSE or network server that does not answer (its
+	 * user's to stop) would hold us for ever.
+	 */
+	*ret_is_deleted = statx(proc_fd, path, AT_STATX_DONT_SYNC, STATX_NLINK, &status) == 0 && status.stx_nlink == 0;
 	if (*ret_is_deleted && (size_t)length > sizeof(deleted) - 1 && strcmp(target + length - (sizeof(deleted) - 1), deleted) == 0)
 		target[(size_t)length - (sizeof(deleted) - 1)] = '\0';
 	*ret_path = target;
